@@ -20,13 +20,12 @@ from sklearn.utils.validation import assert_all_finite
 
 from certifit._dispatch import computes_in_numpy
 from certifit._errors import ChangedDataError
-from certifit._types import Matrix, Record, VectorLike
+from certifit._types import BaseEstimator, Matrix, Record, VectorLike
 from certifit._validation import RemembersParameters, validate_data
 from certifit.certificates import Certificate
 from certifit.design import fingerprint, look
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
     from sklearn.utils import Tags
 
 

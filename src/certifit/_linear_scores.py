@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
 
-from certifit._types import Array, MatrixLike
+from certifit._types import Array, BaseEstimator, MatrixLike
 from certifit._validation import check_is_fitted, validate_data
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def linear_scores(model: BaseEstimator, X: MatrixLike) -> Array:

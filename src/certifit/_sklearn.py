@@ -27,10 +27,9 @@ from sklearn.utils.validation import (
 )
 
 from certifit import exceptions
-from certifit._types import Array, Matrix, Record
+from certifit._types import Array, BaseEstimator, Matrix, Record
 
 if TYPE_CHECKING:  # imported on first use, see `__getattr__`
-    from sklearn.base import BaseEstimator
     from sklearn.neighbors._base import KNeighborsMixin, NeighborsBase, RadiusNeighborsMixin
 
 # The words in which ``_parameter_constraints`` are written: an estimator that states its parameters' ranges this way

@@ -20,11 +20,10 @@ import numpy as np
 
 from certifit import _notebook
 from certifit._errors import MissingExtraError
-from certifit._types import Record
+from certifit._types import Axes, Record
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
-    from matplotlib.axes import Axes
 
 COLUMNS = ("iteration", "objective", "gap", "step", "seconds")
 _SHOWN = 20  # rows of a printed table; longer ones show their beginning and end

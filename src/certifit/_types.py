@@ -8,18 +8,26 @@ no library besides NumPy.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+if TYPE_CHECKING:  # classes that annotations alone speak of: their libraries are not loaded for it
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:
+    Axes = Figure = Any
+
 Array: TypeAlias = npt.NDArray[Any]
 """A dense NumPy array of any dtype."""
 
-"""A dense NumPy array of floating-point numbers."""
-
 Bools: TypeAlias = npt.NDArray[np.bool_]
 """A dense NumPy array of truth values: a mask."""
+
+BaseEstimator: TypeAlias = Any
+Pipeline: TypeAlias = Any
+"""Models of scikit-learn, which has no types: what they hold depends on their class."""
 
 Matrix: TypeAlias = Any
 """A two-dimensional array: dense NumPy, or SciPy sparse."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,8 @@ from scipy.special import betaln, gammaln
 
 from certifit._errors import need
 from certifit._trace import Trace, TraceRow
-from certifit._types import Array, VectorLike
+from certifit._types import Array, Axes, VectorLike
 from certifit.certificates import Certificate, Data, issue
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = [
     "BetaBernoulli",

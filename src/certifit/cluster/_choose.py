@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from certifit._progress import task
-from certifit._types import Array, Matrix, RandomState
+from certifit._types import Array, Axes, Matrix, RandomState
 from certifit.cluster._kmeans import KMeans
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 T = TypeVar("T")
 _ROWS = 2000  # silhouettes compare all pairs: of more rows, so many are drawn

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from matplotlib.figure import Figure
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Perceptrons and separating lines": (

@@ -9,16 +9,13 @@ noise and prior are not known, the evidence finds both precisions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.bayes import BayesianLinearRegression, Powers
 from certifit.linear_model import Ridge
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRUE = (-0.3, 0.5)
 NOISE = 0.2

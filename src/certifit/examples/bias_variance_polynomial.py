@@ -8,19 +8,15 @@ bias falls with the degree, the variance rises, and the best degree lies where t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Pipeline, Record
 from certifit.linear_model import LinearRegression
 from certifit.model_selection import bias_variance
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from sklearn.pipeline import Pipeline
 
 DEGREES = tuple(range(10))
 NOISE = 0.3

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.tree import DecisionTreeClassifier, draw_tree, information_gain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "and": lambda X: X.all(axis=1),

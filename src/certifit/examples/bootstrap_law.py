@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.resampling import bootstrap_counts
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SIZES = (1, 2, 5, 10, 30, 100, 300, 1000)
 ROUNDS = 2000

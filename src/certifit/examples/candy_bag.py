@@ -9,13 +9,9 @@ after a single candy. Every posterior is proved.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.bayes import HypothesisSpace
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PRIORS = {"h1": 0.1, "h2": 0.2, "h3": 0.4, "h4": 0.2, "h5": 0.1}
 LIME = {"h1": 0.0, "h2": 0.25, "h3": 0.5, "h4": 0.75, "h5": 1.0}

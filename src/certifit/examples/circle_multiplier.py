@@ -9,14 +9,10 @@ which the point reaches: strong duality, although the circle is not a convex set
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from certifit._types import Array, Figure
 
 
 def dual(beta: Array) -> Array:

@@ -8,16 +8,12 @@ every clustering into four parts does: the best start is proved to be optimal to
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.cluster import KMeans
 from certifit.judge import certify_clusters
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 STARTS = 20
 

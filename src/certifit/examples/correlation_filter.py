@@ -9,18 +9,14 @@ cross-validation reports a positive R² for pure noise. The experiment is repeat
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.linear_model import LinearRegression
 from certifit.preprocessing import CorrelationFilter
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 KEPT = 8
 SETS = 20

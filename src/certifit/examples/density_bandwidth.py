@@ -8,15 +8,11 @@ is much nearer to the truth than both. Each density comes with bounds that are p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.density import KernelDensity, choose_bandwidth
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 GRID = np.geomspace(0.03, 3.0, 40)
 

@@ -8,16 +8,13 @@ the other way round. No learner is best for every shape.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.linear_model import LogisticRegression
 from certifit.tree import DecisionTreeClassifier
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def run(say: Callable[[str], object] = print) -> Record:

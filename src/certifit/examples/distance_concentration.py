@@ -10,16 +10,12 @@ shrinks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.neighbors import KNeighborsClassifier
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DIMENSIONS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 ROWS, QUERIES = 1000, 50

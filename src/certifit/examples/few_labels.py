@@ -8,16 +8,12 @@ system, and the certificate bounds their error, so that a label is called certai
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.linear_model import LogisticRegression
 from certifit.semi_supervised import LabelPropagation
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def run(say: Callable[[str], object] = print) -> Record:

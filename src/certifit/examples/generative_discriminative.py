@@ -10,17 +10,14 @@ two curves cross.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.stats
 
-from certifit._types import Estimator, Record
+from certifit._types import Estimator, Figure, Record
 from certifit.linear_model import LogisticRegression
 from certifit.naive_bayes import GaussianNB
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SIZES = (40, 80, 160, 320, 640, 1280, 2560)
 COLUMNS = 20

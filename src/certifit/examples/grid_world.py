@@ -7,13 +7,9 @@ worth it depends on what a step costs: four prices, four policies, each proved t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.reinforcement import grid_world, policy_iteration
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MAP = ["...+", ".#.-", "...."]
 PRICES = (-2.0, -0.4, -0.04, -0.001)

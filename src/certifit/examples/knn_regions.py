@@ -8,15 +8,11 @@ disappears. Leave-one-out error, from one search, is large at both ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.neighbors import KNeighborsClassifier
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 KS = (1, 9, 45, 151)
 

@@ -8,15 +8,11 @@ estimate never is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.linear_model import LinearModel
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def run(say: Callable[[str], object] = print) -> Record:

@@ -8,15 +8,12 @@ the way, in which one step counts for little.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.linear_model import AveragedPerceptron, Perceptron
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def rows(n: int = 100, seed: int = 3) -> tuple[Array, Array]:

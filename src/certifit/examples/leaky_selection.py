@@ -10,18 +10,14 @@ distinguishes the two without knowing that the labels are noise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.model_selection import cross_validate, leakage_check
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 KEPT = 20
 

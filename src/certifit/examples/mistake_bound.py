@@ -8,15 +8,12 @@ counts them for ever narrower strips and for a hundred orders each, and shows th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.linear_model import Perceptron
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MARGINS = (0.5, 0.3, 0.2, 0.1, 0.05)
 

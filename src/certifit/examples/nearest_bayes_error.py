@@ -10,17 +10,13 @@ to settle at that limit, while more neighbours come closer to R.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.neighbors import KNeighborsClassifier
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)
 

@@ -9,15 +9,11 @@ square can be proved within which no point gets another label.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.neural import MLPClassifier, PerceptronNetwork
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0, 1, 1, 0])

@@ -8,16 +8,12 @@ of the data from zero. Padding with a large number instead of one makes the pena
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.preprocessing import PadOnes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 VALUES = (1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 

@@ -8,17 +8,13 @@ order, with a proof that no other line keeps more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 from certifit.svm import HardMarginSVC
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def run(say: Callable[[str], object] = print) -> Record:

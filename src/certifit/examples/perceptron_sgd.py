@@ -8,17 +8,14 @@ unique; other orders and other starts end in other separators, as the example sh
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array, Matrix, Record
+from certifit._types import Array, Figure, Matrix, Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 from certifit.losses import get_loss
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 POINTS = np.array([[2.0, 1.0], [1.0, 3.0], [3.0, 3.0], [-1.0, 0.5], [0.0, -1.0], [-2.0, -1.0]])
 SIDES = np.array([1, 1, 1, -1, -1, -1])

@@ -8,15 +8,11 @@ here has two branches, so a column with three values is split by groups: overcas
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.tree import DecisionTreeClassifier, draw_tree, entropy, export_text, information_gain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLUMNS = ("outlook", "temperature", "humidity", "wind")
 _DAYS = """

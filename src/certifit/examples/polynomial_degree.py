@@ -8,19 +8,14 @@ does not overfit: it is not the number of columns that hurts but the freedom to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from certifit._types import Array, Estimator, Predictor, Record
+from certifit._types import Array, Axes, Estimator, Figure, Pipeline, Predictor, Record
 from certifit.linear_model import Lasso, LinearRegression, Ridge
 from certifit.preprocessing import PolynomialBasis, Standardizer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from sklearn.pipeline import Pipeline
 
 DEGREES = tuple(range(13))
 

@@ -7,15 +7,11 @@ same number with one inner product of length m and one multiplication.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Matrix, Record
+from certifit._types import Array, Figure, Matrix, Record
 from certifit.kernels import FeatureMap, Polynomial, mercer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def products(X: Matrix) -> Array:

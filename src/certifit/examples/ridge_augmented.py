@@ -9,16 +9,11 @@ a different (and worse) fit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Axes, Figure, Record
 from certifit.linear_model import LinearRegression, Ridge
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ALPHAS = tuple(float(a) for a in np.logspace(-3, 4, 15))
 

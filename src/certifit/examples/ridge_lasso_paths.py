@@ -8,15 +8,11 @@ useless columns first. Every point of both paths comes with a proved gap.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.linear_model import Ridge, lasso_path
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRUE = np.array([3.0, -2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Record
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from certifit._types import Figure, Record
 
 SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga")
 

@@ -8,16 +8,12 @@ number of mistakes for any order of the e-mails.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 WORDS = ("and", "viagra", "the", "of", "nigeria")
 MAILS = np.array(

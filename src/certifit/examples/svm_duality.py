@@ -8,15 +8,11 @@ objective and the dual one meet, and that is the proof.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Figure, Record
 from certifit.svm import SVC
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def run(say: Callable[[str], object] = print) -> Record:

@@ -10,15 +10,11 @@ The fit is proved right both times: instability is a property of trees, not a mi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.tree import DecisionTreeClassifier
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def table(n: int = 80, seed: int = 10) -> tuple[Array, Array]:

@@ -8,16 +8,12 @@ regression, which never writes the features down.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Figure, Record
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import Ridge
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def features(x: Array, count: int) -> Array:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._types import Array, Matrix, Record
+from certifit._types import Array, Figure, Matrix, Record
 from certifit.geometry import separability
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
     from certifit.geometry import Separability

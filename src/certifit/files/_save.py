@@ -10,14 +10,14 @@ import warnings
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import certifit
 from certifit._atomic import write_atomic
 from certifit._errors import need
-from certifit._types import Array, Matrix, VectorLike, Weights
+from certifit._types import Array, BaseEstimator, Matrix, VectorLike, Weights
 from certifit.certificates import Certificate, Check, Verification
 from certifit.exceptions import ModelFileError
 from certifit.files._allowed import allowed, refuse_strangers, trusted
@@ -25,9 +25,6 @@ from certifit.files._container import as_json, pack, refuse_bombs, unpack
 from certifit.files._read import Table
 from certifit.files._schema import Schema
 from certifit.files._table_model import TableModel
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Pipeline, Record
 from certifit.files._read import Table
 from certifit.files._schema import Reading, Schema
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
 
 
 class TableModel:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
 
-from certifit._types import Answers, Array, Grid
+from certifit._types import Answers, Array, BaseEstimator, Grid
 from certifit.losses import FamilyLoss, Loss
 from certifit.resampling import (
     CannotShare,
@@ -21,9 +20,6 @@ from certifit.resampling import (
     require,
 )
 from certifit.solvers.smooth_folds import smooth_folds
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def null_level(reader: FamilyLoss, y: Array, weights: Array) -> float:

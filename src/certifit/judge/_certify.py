@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse
 
 from certifit._errors import ChangedDataError, UnknownModelError
-from certifit._types import Matrix, VectorLike, Weights
+from certifit._types import BaseEstimator, Matrix, VectorLike, Weights
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
@@ -24,9 +24,6 @@ from certifit.judge._registry import READERS, TRUE_READERS, Reader, reads
 from certifit.linear_model import LinearModel
 from certifit.semi_supervised import SelfTrainingClassifier
 from certifit.svm import OneClassSVM
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def certify(

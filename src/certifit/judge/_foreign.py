@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from certifit._errors import ChangedDataError, UnknownModelError
+from certifit._types import BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.certificates.network import layers_of
@@ -20,9 +21,6 @@ from certifit.judge._registry import Reader
 from certifit.judge._svm import judge_linear_tube, judge_one_class, judge_share, judge_tube
 from certifit.judge._tree import certify_tree
 from certifit.semi_supervised import LabelPropagation
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def _tree(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:

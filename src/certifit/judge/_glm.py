@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from certifit._errors import UnknownModelError
+from certifit._types import BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.glm import GLM, Tweedie
 from certifit.judge._registry import model_name, reads
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def _judge(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils import compute_class_weight
 
 from certifit._errors import UnknownModelError
 from certifit._objective import Objective, names_of
-from certifit._types import Array, Record
+from certifit._types import Array, BaseEstimator, Record
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
@@ -19,9 +19,6 @@ from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 from certifit.solvers import solve_least_squares
 from certifit.solvers.dual import dual_point, evidence_of
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def fitted(model: BaseEstimator, data: Data) -> tuple[Array, Array]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
 
 from certifit._errors import UnknownModelError
 from certifit._objective import Objective, names_of
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
@@ -21,9 +20,6 @@ from certifit.regularizers import Zero, mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.smooth import solve_smooth
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def _class_factors(model: BaseEstimator, data: Data, classes: Array, weighted: bool) -> Array:

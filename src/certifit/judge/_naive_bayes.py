@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from certifit._errors import UnknownModelError
-from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
+from certifit._types import Array, BaseEstimator, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes._categorical import FRACTIONS
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _MODELS = ("gaussian", "bernoulli", "multinomial", "categorical", "complement")
 _NAMES = {f"{name.capitalize()}NB": name for name in _MODELS}

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy.sparse
 
-from certifit._types import MatrixLike, VectorLike
+from certifit._types import BaseEstimator, MatrixLike, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.judge._registry import reads
 from certifit.linear_model._perceptron import ClassAgainstRest, certificates
 from certifit.solvers.perceptron import Learned, PassPlan
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 @reads("Perceptron", "AveragedPerceptron", "RandomLinearClassifier")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from certifit._types import BaseEstimator
 from certifit.certificates import Certificate, Data
 from certifit.certificates._data import Rigor
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _HOMES = {"daal4py": "sklearnex", "onedal": "sklearnex"}
 

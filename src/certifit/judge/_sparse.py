@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from certifit._errors import UnknownModelError
 from certifit._objective import Objective
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
@@ -21,9 +19,6 @@ from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.interior_point import solve_kinked
 from certifit.solvers.least_squares import solve_quadratic
 from certifit.solvers.multitask import solve_multitask
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _TIGHT = 1e-12
 

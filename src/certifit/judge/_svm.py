@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from certifit._errors import UnknownModelError
 from certifit._objective import Objective
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.judge._registry import model_name, reads
@@ -28,9 +28,6 @@ from certifit.svm._crammer_singer import padded
 from certifit.svm._evidence import evidence_of, hinge_objective, machine_evidence
 from certifit.svm._labels import pairs_of
 from certifit.svm._linear import linear_evidence_of
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _KERNELS = {"polynomial": "poly"}
 _PARTS = ("kernel", "gamma", "_gamma", "degree", "coef0", "classes_", "support_", "dual_coef_", "intercept_",

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight
 
-from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
+from certifit._types import Array, BaseEstimator, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _NO_LIMIT = 2**31 - 1
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Answers, Array, Grid
+from certifit._types import Answers, Array, BaseEstimator, Grid
 from certifit.kernels import choose
 from certifit.resampling import FoldAnswers, FoldTable, assemble, group_grid, is_number, models_of, read_table, require
 from certifit.solvers.kernel_ridge import closed_form, resolve
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _LARGEST = 25_000_000  # numbers of a Gram matrix
 _NAMED = ("linear", "poly", "rbf")

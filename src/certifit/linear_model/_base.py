@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,8 @@ import numpy.typing as npt
 from certifit._certified import read_rows
 from certifit._linear_scores import dense
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, BaseEstimator, Matrix, MatrixLike, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def read_regression(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import compute_class_weight
 
 from certifit._objective import Objective
-from certifit._types import Answers, Array, Grid
+from certifit._types import Answers, Array, BaseEstimator, Grid
 from certifit.design import as_design
 from certifit.losses import Squared
 from certifit.regularizers import mix_of_norms
@@ -30,9 +30,6 @@ from certifit.resampling import (
 from certifit.solvers._task import Options, Task
 from certifit.solvers.coordinate import coordinate_path, is_tall
 from certifit.solvers.ridge_folds import ridge_folds
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _FINEST = 1e-13  # the smallest gap worth asking for
 _LARGE = 200  # columns below which a path is solved nearly exactly, whatever the tolerance: it costs next to nothing

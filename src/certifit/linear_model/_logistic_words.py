@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
+from certifit._types import BaseEstimator
 
 SHORT = {
     "lbfgs": "lbfgs failed to converge. ",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -14,7 +14,19 @@ from sklearn.utils import indexable
 
 from certifit._limits import corrected_limits
 from certifit._sklearn import check_sample_weight, safe_indexing
-from certifit._types import CV, Array, Estimator, Matrix, MatrixLike, Named, RandomState, Record, VectorLike, Weights
+from certifit._types import (
+    CV,
+    Array,
+    BaseEstimator,
+    Estimator,
+    Matrix,
+    MatrixLike,
+    Named,
+    RandomState,
+    Record,
+    VectorLike,
+    Weights,
+)
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.evaluation import SCORES, score_bounds, within
 from certifit.metrics import Figure, Interval, errors, share
@@ -33,9 +45,6 @@ from certifit.model_selection._run import (
 )
 from certifit.model_selection._scoring import NO_SCORES, Scoring, ScoringLike, scoring_or_none
 from certifit.resampling import Fold, folds
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _METHOD = "corrected t (Nadeau and Bengio)"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import scipy.special
@@ -13,14 +13,11 @@ from sklearn.base import is_classifier
 from sklearn.utils.parallel import delayed
 
 from certifit._sklearn import safe_indexing
-from certifit._types import CV, Array, Estimator, MatrixLike, VectorLike
+from certifit._types import CV, Array, BaseEstimator, Estimator, MatrixLike, VectorLike
 from certifit.metrics import Interval
 from certifit.model_selection._run import Keep, Trial, WorkerOptions, Workers, judge
 from certifit.model_selection._scoring import Scoring, ScoringLike
 from certifit.resampling import Fold, folds
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 Prepare = Callable[[Any, Array], Any]
 

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from sklearn import get_config
@@ -21,14 +21,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from certifit._sklearn import check_method_params, has_callbacks, safe_indexing, safe_split
-from certifit._types import Array, Estimator, Folds, Grid, MatrixLike, Named, VectorLike
+from certifit._types import Array, BaseEstimator, Estimator, Folds, Grid, MatrixLike, Named, VectorLike
 from certifit.model_selection._progress import Progress, watched
 from certifit.model_selection._scoring import NO_SCORES, Scoring
 from certifit.model_selection._shared import Sharing, checked, fold_answers
 from certifit.resampling import CannotShare, Fold, FoldTable, require
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 @dataclass

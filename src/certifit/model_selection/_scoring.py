@@ -6,18 +6,15 @@ import inspect
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.utils import Tags, get_tags
 
-from certifit._types import Answers, Array, Estimator, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Answers, Array, BaseEstimator, Estimator, Matrix, MatrixLike, VectorLike, Weights
 from certifit.model_selection._scores import QUICK
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 ScoringLike = str | Callable[..., Any] | Collection[str] | Mapping[str, Any] | None
 """scoring as scikit-learn takes it: a name, a function of (model, X, y), several of these, or None."""

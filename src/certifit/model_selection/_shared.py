@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from certifit._sklearn import safe_indexing
-from certifit._types import Answers, Estimator, Grid, Named
+from certifit._types import Answers, BaseEstimator, Estimator, Grid, Named
 from certifit.model_selection._scoring import depth
 from certifit.resampling import CannotShare, FoldAnswers, FoldTable, assemble, group_grid, require
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 Response = tuple[str, ...]
 

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
@@ -19,7 +19,7 @@ from certifit import _notebook
 from certifit._errors import respelled
 from certifit._limits import corrected_limits
 from certifit._sklearn import check_sample_weight, has_callbacks
-from certifit._types import Array, Folds, Grid, Matrix, MatrixLike, Named, Record, VectorLike, Weights
+from certifit._types import Array, BaseEstimator, Folds, Grid, Matrix, MatrixLike, Named, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate
 from certifit.metrics import Interval
@@ -37,9 +37,6 @@ from certifit.model_selection._run import (
 )
 from certifit.model_selection._scoring import Scoring, scoring_or_none
 from certifit.resampling import complexity, folds, one_standard_error, standard_error
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 Results = dict[str, Any]
 """scikit-learn's ``cv_results_``."""

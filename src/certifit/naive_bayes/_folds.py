@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from certifit._types import Answers, Array, Grid, Matrix
+from certifit._types import Answers, Array, BaseEstimator, Grid, Matrix
 from certifit.resampling import FoldAnswers, FoldSums, FoldTable, assemble, require, require_shared
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 # Settings that are applied to the statistics and do not change how a row is read.
 SHAREABLE = {"alpha", "force_alpha", "fit_prior", "class_prior", "priors", "var_smoothing"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Answers, Array, Grid
+from certifit._types import Answers, Array, BaseEstimator, Grid
 from certifit.nearest import NAMES, Index, resolve
 from certifit.neighbors import _votes
 from certifit.resampling import (
@@ -22,9 +22,6 @@ from certifit.resampling import (
     require,
     require_shared,
 )
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 Point = tuple[int, Any]  # k and the weighting
 Answer = Callable[[Array, Array, Array | None, Array], dict[str, Array]]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Matrix
+from certifit._types import Axes, BaseEstimator, Matrix
 from certifit.plot._style import MARKERS, drawing, figure, palette
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from sklearn.base import BaseEstimator
 
 
 @drawing

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from certifit._types import Axes
 from certifit.plot._style import drawing, figure, palette
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←"}
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._trace import Trace
-from certifit._types import Array, MatrixLike
+from certifit._types import Array, Axes, MatrixLike
 from certifit.plot._style import drawing, figure, palette
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LEVELS = 14
 _FINE = 160  # points of a side

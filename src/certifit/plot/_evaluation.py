@@ -6,16 +6,13 @@ Every function takes ``ax`` (axes to draw on; a fresh figure when None) and retu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from certifit._types import Array
+from certifit._types import Array, Axes
 from certifit.plot._style import drawing, figure, palette
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @drawing

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from certifit._types import Matrix, VectorLike
+from certifit._types import Axes, BaseEstimator, Matrix, VectorLike
 from certifit.plot._style import drawing, figure, palette
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from sklearn.base import BaseEstimator
 
 
 @drawing

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._types import Array, Matrix, VectorLike
+from certifit._types import Array, Axes, BaseEstimator, Matrix, VectorLike
 from certifit.plot._style import MARKERS, drawing, figure, in_force, palette, style
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
-    from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
-    from sklearn.base import BaseEstimator
 
 _GRID = 240
 

@@ -13,10 +13,9 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from certifit._errors import need
-from certifit._types import Record
+from certifit._types import Axes, Record
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 # Okabe and Ito (2008), darkest first; black is kept for text and truth.

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from certifit._trace import Trace
+from certifit._types import Axes, BaseEstimator
 from certifit.plot._style import drawing, figure, palette
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
-    from matplotlib.axes import Axes
-    from sklearn.base import BaseEstimator
 
 _PLAIN = (
     ("gap", "gap to the optimum"),

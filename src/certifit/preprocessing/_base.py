@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from certifit._sklearn import check_feature_names_in
-from certifit._types import Array, Matrix
+from certifit._types import Array, BaseEstimator, Matrix
 from certifit._validation import check_is_fitted, validate_data
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def numbers(transformer: BaseEstimator, X: Matrix, reset: bool, missing: bool = False) -> Array:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from certifit._types import Axes
 from certifit.report._ink import ACCENT, INK, PAPER, SECOND, SOFT, Record, plain, short
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Drawer = tuple[bool, Callable[[Any, Record], None], float]
 _MOST = 15

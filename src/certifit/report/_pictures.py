@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from certifit._errors import need
+from certifit._types import Axes
 from certifit.report import _charts
 from certifit.report._ink import ACCENT as _ACCENT
 from certifit.report._ink import INK as _INK
@@ -27,9 +28,6 @@ from certifit.report._ink import VARIABLES as _VARIABLES
 from certifit.report._ink import Record
 from certifit.report._ink import plain as _plain
 from certifit.report._ink import short as _short
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _WIDE = 4.6  # inches, at 10 points: still readable on a phone
 

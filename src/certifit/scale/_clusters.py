@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from certifit._errors import ConvergenceWarning
 from certifit._trace import Trace
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates.class_sums import ClassTotals, moments_of
 from certifit.certificates.cluster_sums import Nearest, cost
 from certifit.parallel import one_thread
 from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._sample import Sample
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _ROWS = 20_000  # of the sample that the start is found on, at least
 _EACH = 100  # rows of it for each cluster, at least

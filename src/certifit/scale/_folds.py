@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates.moments import Moments, SecondMoments
 from certifit.certificates.sums import Block, Statistic
 from certifit.exceptions import TableError
@@ -17,9 +16,6 @@ from certifit.scale._job import Job, Seen
 from certifit.scale._moments import objective_of, solve
 from certifit.scale._sample import row_hashes
 from certifit.scale._smooth import refusal
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates import Certificate
 from certifit.certificates._plain import tidy
 from certifit.certificates._record import Check, Verification, kind_named, proved, written
@@ -21,9 +21,6 @@ from certifit.certificates.sums import Block, Fingerprint, Grid, Mass, NotFinite
 from certifit.exceptions import ChangedDataError, TableError
 from certifit.scale._engine import Counted, Engine
 from certifit.scale._source import Partition, Plan, Source
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 Answer = TypeVar("Answer")
 _LARGEST = 1e145  # of a number whose squares are summed: the sum of a billion of them is still a float

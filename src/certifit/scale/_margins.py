@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from certifit._objective import names_of
 from certifit._trace import Trace
-from certifit._types import Array, VectorLike
+from certifit._types import Array, BaseEstimator, VectorLike
 from certifit.losses import Hinge
 from certifit.scale._job import Job, name_features
 from certifit.scale._smooth import Fit, class_factors, derivatives, newton, warn_if_short
 from certifit.svm._evidence import hinge_objective
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _WIDTHS = (1.0, 0.1, 0.01, 0.001)  # over which the corner is rounded, one after another
 _SHARE = 1e-10  # of the first value that may be left to gain

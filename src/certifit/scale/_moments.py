@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
@@ -11,7 +10,7 @@ import scipy.linalg
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning
 from certifit._trace import Trace
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates import ball
 from certifit.certificates.moments import SecondMoments
 from certifit.design import as_design
@@ -22,9 +21,6 @@ from certifit.regularizers import NonNegative, SquaredL2, Zero, mix_of_norms
 from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._quick import QuickMoments
 from certifit.solvers import Options, Task, solve_coordinate, solve_least_squares
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _REFINE = 8  # rounds of refinement; each one multiplies the error by about the condition number times 1e-16
 

@@ -7,17 +7,14 @@ copies of its first row.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils import get_tags
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates.passes import scores as linear
 from certifit.certificates.sums import Block
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _ROWS = 1024  # rows that other models are asked about at a time
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.certificates.class_sums import ClassTotals, Counts, means_and_variances
 from certifit.certificates.mixed_sums import Layout, MixedSums, MixedTotals
 from certifit.certificates.moments import near
@@ -22,9 +22,6 @@ from certifit.parallel import one_thread
 from certifit.preprocessing._scaler import Moments
 from certifit.scale._job import Job, name_features
 from certifit.scale._quick import QuickClassMoments, QuickMoments
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _LEVELS = 10_000  # different values of a column to encode
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -16,7 +16,7 @@ import scipy.linalg
 from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning
 from certifit._trace import Trace
-from certifit._types import Array, ClassWeight
+from certifit._types import Array, BaseEstimator, ClassWeight
 from certifit.certificates.passes import Derivatives, decrement
 from certifit.exceptions import NoOptimumError, TableError
 from certifit.glm import GLM
@@ -27,9 +27,6 @@ from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._moments import adopt_coefficients
 from certifit.scale._quick import QuickPasses
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _HALVINGS = 30
 _COARSE = 1e-2  # of the least curvature, relative to the columns' own, that may be uncertain in a step

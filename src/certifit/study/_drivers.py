@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -19,15 +19,11 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
 from certifit._limits import corrected_limits
-from certifit._types import Array, Named, Record
+from certifit._types import Array, BaseEstimator, Named, Pipeline, Record
 from certifit.files import Column
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._plan import Work
 from certifit.study._runner import Result, fit_weighted, make_pipeline
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-    from sklearn.pipeline import Pipeline
 
 _ALIKE = 0.8  # rank correlation from which columns are shuffled together
 _SHUFFLES = 3

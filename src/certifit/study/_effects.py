@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Pipeline, Record
 from certifit.exceptions import CertifitError, NoOptimumError
 from certifit.study._encoder import TableEncoder
 from certifit.study._plan import Work
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
 
 _CELLS = 5_000_000  # rows × columns up to which the fit without penalty is made
 _ROWS_PER_COLUMN = 5

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Pipeline
 from certifit.files import TableModel
 from certifit.study._winner import feature_names, in_plain_words
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from certifit._types import Named
+from certifit._types import Named, Pipeline
 from certifit.files import TableError, TableModel
 from certifit.study._design import Design
 from certifit.study._drift import remember
@@ -14,9 +14,6 @@ from certifit.study._facts import examine
 from certifit.study._plan import choose_candidates, plan_work
 from certifit.study._runner import Result, make_pipeline
 from certifit.study._winner import refit
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
 
 
 def fit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
@@ -13,11 +13,8 @@ from sklearn.metrics import average_precision_score, brier_score_loss, f1_score,
 
 from certifit import metrics
 from certifit._errors import respelled
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.exceptions import OptionError
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True)
@@ -274,14 +271,14 @@ def rarest(y: Array) -> Any:
 
 def answers_of(model: BaseEstimator, X: Array) -> Answers:
     """Predictions, probabilities and scores, as far as the model gives them."""
-    model = getattr(model, "best_estimator_", model)
-    if hasattr(model, "steps"):  # the features are made once, not once per question
-        X, model = model[:-1].transform(X), model.steps[-1][1]
-    labels = np.asarray(model.predict(X))
-    probabilities = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
+    found: Any = getattr(model, "best_estimator_", model)
+    if hasattr(found, "steps"):  # the features are made once, not once per question
+        X, found = found[:-1].transform(X), found.steps[-1][1]
+    labels = np.asarray(found.predict(X))
+    probabilities = np.asarray(found.predict_proba(X)) if hasattr(found, "predict_proba") else None
     scores = None
-    if hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X))
+    if hasattr(found, "decision_function"):
+        scores = np.asarray(found.decision_function(X))
         scores = scores if scores.ndim == 1 else None
     if scores is None and probabilities is not None and probabilities.shape[1] == 2:
         scores = probabilities[:, 1]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, Pipeline, Record
 from certifit.study import _calibration, _drivers, _shapes, _slices, _threshold, _winner
 from certifit.study._black_box import NOTHING
 from certifit.study._design import Design
 from certifit.study._plan import Work
 from certifit.study._runner import Result
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
 
 
 def look_into(winner: Result, pipeline: Pipeline, work: Work, end: float, design: Design) -> Record:

@@ -6,19 +6,13 @@ category. Its mean over the rows of the table is 0, so that shapes of different 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from certifit._types import Array, Record
+from certifit._types import Array, BaseEstimator, Pipeline, Record
 from certifit.preprocessing import AdditiveBasis
 from certifit.study._calendar import PARTS
 from certifit.study._encoder import TableEncoder
 from certifit.study._plan import Work
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-    from sklearn.pipeline import Pipeline
 
 _MOST = 40  # shapes in a record
 _CLASSES = 4  # lines in a picture

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from certifit import metrics
-from certifit._types import Array, Record
+from certifit._types import Array, BaseEstimator, Pipeline, Record
 from certifit.files import certificates_of
 from certifit.study import _separable
 from certifit.study._drivers import as_chosen
@@ -22,9 +22,6 @@ from certifit.study._plan import Work
 from certifit.study._runner import Result, choose_and_fit, fit_weighted, make_pipeline
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-    from sklearn.pipeline import Pipeline
-
     from certifit.certificates import Certificate
 
 _POINTS = 1_500  # of a scatter plot

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from certifit._objective import Layout, Objective
-from certifit._types import Array, Matrix, Record, Weights
+from certifit._types import Array, BaseEstimator, Matrix, Record, Weights
 from certifit.kernels import Kernel, choose, rows
 from certifit.losses import get_loss
 from certifit.regularizers import Regularizer, SquaredL2
 from certifit.solvers import dual as dual_points
 from certifit.solvers.balance import balance
 from certifit.svm._labels import pair_coefficients, pairs_of
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def kernel_evidence(kernel: Kernel, X: Matrix) -> Record:

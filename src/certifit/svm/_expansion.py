@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array, Matrix, MatrixLike
+from certifit._types import Array, BaseEstimator, Matrix, MatrixLike
 from certifit._validation import check_is_fitted, validate_data
 from certifit.kernels import RBF, Kernel, Linear, Precomputed
 from certifit.svm._linear import normals
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _CHUNK = 1 << 22  # kernel values at a time
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Answers, Array, Grid, Matrix
+from certifit._types import Answers, Array, BaseEstimator, Grid, Matrix
 from certifit.design import blocks
 from certifit.kernels import Kernel, Precomputed, choose
 from certifit.parallel import one_thread, side_by_side
@@ -25,9 +25,6 @@ from certifit.resampling import (
 )
 from certifit.solvers.svc_folds import FoldMachine, machine_path
 from certifit.svm._labels import Labelled, labelled, pairs_of
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _LEADERS = 2  # folds solved without looking at another; the others begin from one of these
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import compute_class_weight
 
-from certifit._types import Answers, Array, Grid
+from certifit._types import Answers, Array, BaseEstimator, Grid
 from certifit.losses import SquaredHinge
 from certifit.resampling import (
     CannotShare,
@@ -23,9 +22,6 @@ from certifit.resampling import (
 )
 from certifit.solvers.newton_folds import newton_folds
 from certifit.svm._labels import machine_labels
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _TOL = 1e-10
 

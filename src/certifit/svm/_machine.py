@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from certifit._errors import NoOptimumError
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Matrix, MatrixLike
+from certifit._types import Array, BaseEstimator, Matrix, MatrixLike
 from certifit._validation import check_is_fitted
 from certifit.design import Blocks, TwiceBlocks, WholeBlocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
@@ -27,9 +27,6 @@ from certifit.solvers._status import limit_of, worst
 from certifit.solvers.smo import smo
 from certifit.svm._expansion import fixed, kernel_values, objects_of, shift_of, stored_like
 from certifit.svm._linear import normals, unpacked
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
@@ -98,12 +95,12 @@ class KernelMachine(KernelParameters):
         return _TOL_TO_GAP * float(self.tol)
 
     @property
-    def coef_(self) -> Array:
-        """Weights of the columns; with the linear kernel only."""
+    def coef_(self) -> Matrix:
+        """Weights of the columns, sparse where the support vectors are; with the linear kernel only."""
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        return np.asarray(fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T)))
+        return fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the estimator beside it

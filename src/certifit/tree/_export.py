@@ -6,17 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sklearn.tree
 from sklearn.base import is_classifier
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit._validation import check_is_fitted
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def _word(v: object) -> str:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from certifit._sklearn import safe_indexing
-from certifit._types import Answers, Array, Grid, Matrix, Record
+from certifit._types import Answers, Array, BaseEstimator, Grid, Matrix, Record
 from certifit.resampling import FoldAnswers, FoldTable, assemble, group_grid, is_number, require
 from certifit.tree._pruning import sequence_of
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def tree_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sklearn.tree
 from sklearn.base import is_classifier
 
 from certifit._errors import need
-from certifit._types import Array
+from certifit._types import Array, Axes, BaseEstimator
 from certifit._validation import check_is_fitted
 from certifit.tree._export import answer, other_questions, split
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from sklearn.base import BaseEstimator
 
 # Colours that stay apart for colour-blind readers and in print (after Okabe and Ito 2008).
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C", "#B5A300")

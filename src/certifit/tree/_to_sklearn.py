@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from certifit._sklearn import compiled_tree
+from certifit._types import BaseEstimator
 from certifit._validation import check_is_fitted
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def to_sklearn(model: BaseEstimator) -> Any:

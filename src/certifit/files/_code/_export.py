@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import certifit
 from certifit._atomic import write_atomic
+from certifit._types import BaseEstimator
 from certifit.exceptions import ExportError
 from certifit.families import words_for
 from certifit.files._code import _write
 from certifit.files._code._program import program_of
 from certifit.files._table_model import TableModel
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _LANGUAGES = {"sql": _write.to_sql, "python": _write.to_python, "c": _write.to_c}
 

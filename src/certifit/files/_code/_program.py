@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.exceptions import ExportError
 from certifit.files._code._formula import AtMost, Col, If, Is, Missing, Op, Program, clipped, times, total
 from certifit.files._dates import parts
 from certifit.files._table_model import TableModel
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def program_of(model: TableModel) -> Program:

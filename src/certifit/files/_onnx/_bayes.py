@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import affine, largest, softmax, values
 from certifit.files._onnx._graph import DOUBLE, INT64, Answer, Graph
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def gaussian(g: Graph, model: BaseEstimator, x: str) -> Answer:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from certifit._types import BaseEstimator
 from certifit.exceptions import ExportError
 from certifit.families import FAMILIES, model_of
 from certifit.files._onnx._answer import by_sign
 from certifit.files._onnx._graph import Answer, Graph
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _THEIRS = {
     "sklearn.preprocessing.StandardScaler": "_steps:standard",

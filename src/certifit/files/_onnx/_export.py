@@ -11,15 +11,13 @@ import numpy as np
 import certifit
 from certifit._atomic import write_atomic
 from certifit._errors import need
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator, Pipeline
 from certifit._validation import check_is_fitted
 from certifit.exceptions import ExportError
 from certifit.files._table_model import TableModel
 
 if TYPE_CHECKING:
     import onnx
-    from sklearn.base import BaseEstimator
-    from sklearn.pipeline import Pipeline
 
 
 def to_onnx(

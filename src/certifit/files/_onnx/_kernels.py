@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array, Matrix
+from certifit._types import Array, BaseEstimator, Matrix
 from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import by_sign, largest, softmax, values
 from certifit.files._onnx._graph import Answer, Graph
 from certifit.files._onnx._symbols import gram
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def svc(g: Graph, model: BaseEstimator, x: str) -> Answer:

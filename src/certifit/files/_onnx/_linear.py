@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from certifit._types import BaseEstimator
 from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import affine, by_sign, column, sigmoid, softmax, values
 from certifit.files._onnx._graph import Answer, Graph
 from certifit.files._onnx._symbols import written
 from certifit.losses import LINKS
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def regression(g: Graph, model: BaseEstimator, x: str) -> Answer:

@@ -6,17 +6,14 @@ few the distance is computed again to some 60 digits, as a sum of four doubles. 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import largest, values
 from certifit.files._onnx._graph import DOUBLE, INT64, Answer, Graph
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 _EXACT = ("euclidean", "manhattan", "chebyshev")
 _EPS = 2.0**-53

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.exceptions import ExportError
 from certifit.files._dates import parts as calendar_parts
 from certifit.files._onnx._graph import Graph
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def standard(g: Graph, step: BaseEstimator, x: str) -> str:

@@ -7,16 +7,13 @@ categories are walked with plain operators, one level of the tree after the othe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto, helper
 
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.files._onnx._graph import INT64, Answer, Graph
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 def classifier(g: Graph, model: BaseEstimator, x: str) -> Answer:

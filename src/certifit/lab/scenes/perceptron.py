@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import certifit as cf
+from certifit._types import BaseEstimator
 from certifit.lab import _presets
 from certifit.lab._frame import Answer, Arrows, Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider, labelled
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from certifit._trace import TraceRow
     from certifit.linear_model import Perceptron as PlainPerceptron
 
