@@ -141,7 +141,7 @@ def test_order_and_cut_of_large_files_do_not_matter(tmp_path, monkeypatch):
 
 SCHEDULER = """
 import sys, distributed
-with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
     print(cluster.scheduler_address, flush=True)
     sys.stdin.readline()
 """
@@ -221,7 +221,7 @@ def test_a_worker_killed_in_any_phase_changes_nothing(phase, tmp_path):
 def test_a_dask_worker_killed_in_any_phase_changes_nothing(phase, tmp_path):
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         survived(phase, client, lambda: list(client.run(os.getpid).values()), tmp_path)

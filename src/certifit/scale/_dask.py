@@ -44,7 +44,7 @@ class Dask(Engine):
             try:
                 self.client = distributed.get_client()
             except ValueError:
-                cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
+                cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0")
                 self.client = distributed.Client(cluster)
                 self._ours = [self.client, cluster]
         else:
