@@ -62,9 +62,10 @@ def test_sparse_sweeps_centre_without_forming_the_columns(problem):
 def test_take_and_follow(problem):
     A, y, *_ = problem
     G, rows = np.ascontiguousarray(A.T @ A), np.array([5, 1, 3])
-    out = np.empty((3, 3))
-    take(G, rows, out)
-    np.testing.assert_array_equal(out, G[np.ix_(rows, rows)])
+    for road in (take, take.compiled, take._plain):
+        out = np.empty((3, 3))
+        road(G, rows, out)
+        np.testing.assert_array_equal(out, G[np.ix_(rows, rows)])
     q, move = A.T @ y, np.array([0.5, 0.0, -1.0])
     after = q.copy()
     follow(G, after, 7, rows, move)
@@ -107,19 +108,22 @@ def test_active_set_ends_at_the_optimum(problem, positive):
 
 
 def test_mirror():
-    A = np.arange(9.0).reshape(3, 3)
-    mirror(A)
-    np.testing.assert_array_equal(A, [[0, 3, 6], [3, 4, 7], [6, 7, 8]])
+    for road in (mirror, mirror.compiled, mirror._plain):
+        A = np.arange(9.0).reshape(3, 3)
+        road(A)
+        np.testing.assert_array_equal(A, [[0, 3, 6], [3, 4, 7], [6, 7, 8]])
 
 
 def test_centre():
     rng = np.random.default_rng(3)
     A = rng.normal(size=(9, 4)) + 2.0
     padded = np.column_stack([A, np.ones(9)])
-    scale, G = np.array([1.0, 2.0, 0.5, 3.0]), np.empty((4, 4))
-    centre(padded.T @ padded, A.mean(axis=0), 9.0, scale, G)
+    scale = np.array([1.0, 2.0, 0.5, 3.0])
     Z = (A - A.mean(axis=0)) / scale
-    np.testing.assert_allclose(G, Z.T @ Z, atol=1e-12)
+    for road in (centre, centre.compiled, centre._plain):
+        G = np.empty((4, 4))
+        road(padded.T @ padded, A.mean(axis=0), 9.0, scale, G)
+        np.testing.assert_allclose(G, Z.T @ Z, atol=1e-12)
 
 
 @pytest.mark.parametrize("positive", [False, True])

@@ -42,7 +42,11 @@ def _times(inv, k, v, out):
         out[i] = total
 
 
-@tiered(lambda A: 1e-7 * A.size)
+def _mirror(A):
+    A[:] = np.tril(A) + np.tril(A, -1).T
+
+
+@tiered(lambda A: 1e-8 * A.size, _mirror)
 @njit(nogil=True)
 def mirror(A):
     """Copy the lower triangle to the upper one."""

@@ -111,7 +111,11 @@ def gap(w, q, r2, l1, l2, positive):
     return (0.0 if best < 0.0 else best), c
 
 
-@tiered(lambda G, rows, out: 2e-7 * out.size)
+def _take(G, rows, out):
+    out[:] = G[rows[:, None], rows]
+
+
+@tiered(lambda G, rows, out: 1e-8 * out.size, _take)
 @njit(nogil=True)
 def take(G, rows, out):
     """out[a, b] = G[rows[a], rows[b]]."""
@@ -122,7 +126,11 @@ def take(G, rows, out):
             out[a, b] = G[i, rows[b]]
 
 
-@tiered(lambda M, mean, total, scale, G: 5e-7 * G.size)
+def _centre(M, mean, total, scale, G):
+    G[:] = (M[: len(G), : len(G)] - (total * mean)[:, None] * mean) * (1.0 / scale)[:, None] / scale
+
+
+@tiered(lambda M, mean, total, scale, G: 1e-8 * G.size, _centre)
 @njit(nogil=True)
 def centre(M, mean, total, scale, G):
     """G = (M − total · mean meanᵀ) / (scale scaleᵀ), for the leading block of M."""
