@@ -25,7 +25,7 @@ import numpy as np
 
 from certifit._types import Array, Matrix
 from certifit.certificates import tree_questions as tq
-from certifit.certificates._ball import UNIT, Ball, ball, gamma
+from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, FLAGS, LABELS, LISTS, NUMBER, NUMBERS, TRUTHS, WHOLE, word
@@ -336,8 +336,10 @@ class _Walk:
         open_ &= w * (1 + gamma(len(rows) + 1)) >= 2 * (1 - _ROUNDING) * r.min_weight
         best = self._compare(level, rows, r, s, totals, open_)
         self.room[level] = open_ & (best.askable | t.inner[level])
-        whole = self._division_cost(r, s, np.zeros_like(totals), totals, count) if self.y is not None else None
-        before = self.node_cost[level] if whole is None or self.criterion != "squared_error" else whole
+        before = self.node_cost[level]
+        if self.criterion == "squared_error":  # costs of splits leave out what no split changes: so does this one
+            whole = s.ball(totals, count, np.arange(m))
+            before = -(whole[:, 1].square() / whole[:, 0])
         high = (before.upper - best.low) / self.total
         self.gain_high[level] = np.where(self.room[level], high + 4 * UNIT * np.abs(high), -np.inf)
         self.compared += int(best.compared.sum())
@@ -390,11 +392,6 @@ class _Walk:
     def _column(self, rows: Array, j: int) -> tq.Column:
         single = self.X[rows, j].astype(np.float32) if self.e.get("precision") == "single" else None
         return tq.Column(self.ranks[rows, j], self.missing[rows, j], single)
-
-    def _division_cost(self, r: Any, s: Any, left: Array, totals: Array, count: Array) -> Ball:
-        """−(sum)²/weight of undivided nodes: what a squared-error gain is measured from."""
-        whole = s.ball(totals, count, np.arange(r.count))
-        return ball(-(whole[:, 1].square() / whole[:, 0]))
 
     def _own_cost(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array) -> Ball:
         """The cost of the split of each inner node (others: of a harmless stand-in)."""
