@@ -347,6 +347,7 @@ def gram(table, e, rows, proved):  # kernel values of all rows with some: by a f
     if e.get("kernel", ["given"]) in GIVEN:
         K = e.gram if "gram" in e else table.X; need(K == [list(c) for c in zip(*K)] and len(K) == table.rows, "no symmetric matrix")
         return [[row[j] for j in rows] for row in mat(K)]
+    need(str(e.kernel).count("normalized") < 4, "too many kernels to normalise")  # each takes three values of the one inside
     need((is_mercer(e.kernel) or not proved) and table.rows * len(rows) <= 4000000, "a kernel not Mercer, or over 4000000 values")
     X, _, ex = grid(table.numbers()); return [[kernel(e.kernel, x, X[j], ex) for j in rows] for x in X]
 def prove_mercer(table, e):
@@ -405,11 +406,10 @@ def prove_edited_neighbors(table, e):  # kept is who has the label that most of 
     return {"kept": sum(right), **listed(nearest(table, Record(e, own=range(table.rows)), table.X), e.neighbors)}
 def prove_constant(table, e):  # the mean is best for squared loss, the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
     need(e.loss in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
+    p, q = (table.shares(e.classes), vec(e.shares, len(e.classes))) if e.loss == "log" else ([], [])
     if e.loss == "squared": m, var = moments(table.w, vec(table.y[0]), range(table.rows)); gap = (m - e.value[0])**2; value = var + gap
-    else:
-        p, q = table.shares(e.classes), vec(e.shares, len(e.classes)); need(all(0 < v <= 1 for v in q), "shares that are no probabilities")
-        value, gap = -dot(p, [log(v) for v in q]), total((a - b)**2 / b for a, b in zip(p, q)) + abs(total(q) - 1)
-    return {"value": near(value), "gap": up(gap)}
+    else: value, gap = -dot(p, [log(v) for v in q]), total((a - b)**2 / b for a, b in zip(p, q)) + abs(total(q) - 1)
+    need(all(0 < v <= 1 for v in q), "shares that are no probabilities"); return {"value": near(value), "gap": up(gap)}
 def prove_finite_bayes(table, e):
     prior, stated, tiny = vec(e.priors), vec(e.posterior, len(e.priors)), 1e-9; need(table.rows <= 5000, "over 5000 outcomes")
     likely, seen = mat(e.likelihoods, len(prior), len(e.outcomes)), Table(table.X, [[x[0] for x in table.X]]).codes(e.outcomes)
@@ -462,7 +462,7 @@ def prove_complement_counts(table, e):  # a weight is −log of a column's share
     error = largest(worst); need(error <= 1e-8, "other weights"); return {"error": up(error), "classes": len(F)}
 def prove_smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) in its class and feature, up to `gradient` as a share
     w, model, d, cut, worst, sums = table.w, e.model, range(table.width), e.get("binarize"), [], []
-    alpha, rows, sizes = smoothing(e.alpha, table.width), table.groups(e.classes), [whole(m, 1) for m in e.get("n_categories", ())]
+    alpha, rows, sizes = smoothing(e.alpha, table.width), table.groups(e.classes), [whole(m, 1, 10**6) for m in e.get("n_categories", ())]
     def on(v): return n(v) if cut is None else N(int(n(v) > n(cut)))
     groups = {"multinomial": [[(j, n) for j in d]], "bernoulli": [[(j, on), (j, lambda v: 1 - on(v))] for j in d],  # what cells count for
               "categorical": [[(j, lambda v, k=k: N(int(v == k))) for k in range(m)] for j, m in enumerate(sizes)]}[model]

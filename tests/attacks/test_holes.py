@@ -15,6 +15,7 @@ from certifit.neighbors import KNeighborsClassifier
 from certifit.svm import KernelPerceptron
 from tests.attacks.cases import REAL, TWO, X, all_cases
 from tests.attacks.siege import refused_by_checker, sealed
+from tests.proof_cases import CASES, outcome
 
 SIDES = np.array([0, 0, 1, 1])
 INDEFINITE = ["sum", ["rbf", 1.0], ["scaled", -1.3, ["linear"]]]
@@ -257,3 +258,33 @@ def test_truth_values_and_counts_are_not_mistaken_for_each_other(kind):
     other = case_of("tree-general", "counts tree")
     c = other.certificate.tampered(figures={**other.certificate.figures, "outputs": True})
     assert not c.verify(other.X, other.y, other.sample_weight).holds
+
+
+def test_a_kernel_of_a_huge_degree_is_refused_at_once():
+    case = case_of("kernel-perceptron")
+    for degree in (99, 10**300):
+        evidence = {**case.certificate.evidence, "kernel": ["sum", ["linear"], ["polynomial", degree, 1.0, 1.0]]}
+        for rigor in ("float", "exact"):
+            c = issue("kernel-perceptron", case.data, evidence, rigor)
+            assert not c.holds
+            assert "degree" in c.failures[0]
+
+
+@pytest.mark.parametrize("times", [4, 40])
+def test_a_kernel_normalised_again_and_again_is_refused_at_once(times, tmp_path):
+    kernel = ["rbf", 0.5]
+    for _ in range(times):
+        kernel = ["normalized", kernel]
+    case = case_of("duality", "svc")
+    c = issue("duality", case.data, {**case.certificate.evidence, "kernel": kernel})
+    assert not c.holds
+    honest, table = CASES["kernel machine"](np.random.default_rng(0)).proof(tmp_path)
+    honest["evidence"]["kernel"] = encoded(kernel)
+    assert outcome(honest, table) == "NOT PROVED: too many kernels to normalise"
+
+
+@pytest.mark.parametrize("count", [10**8, 10**30])
+def test_a_table_of_countless_categories_is_refused_at_once(count, tmp_path):
+    honest, table = CASES["categorical counts"](np.random.default_rng(0)).proof(tmp_path)
+    honest["evidence"]["n_categories"][0] = count
+    assert "out of range" in outcome(honest, table)

@@ -27,6 +27,8 @@ def given_kernel(evidence: Evidence) -> tuple[str, ...]:
 
 def named_kernel(record: Any) -> Kernel:
     """The kernel of a record from anybody: names and finite numbers only, written as the kernel writes itself."""
+    if str(record).count("normalized") > _NORMALIZED:
+        raise ValueError("too many kernels to normalise")  # each takes three values of the one inside
     _refuse_odd_parts(record)
     kernel = rebuild(record)
     if kernel.record() != record:
@@ -42,6 +44,8 @@ def _refuse_odd_parts(record: Any) -> None:
             _refuse_odd_parts(part)
         elif isinstance(part, bool) or not isinstance(part, (int, float)) or not math.isfinite(part):
             raise ValueError("the parameters of a kernel are finite numbers")
+    if record[0] == "polynomial" and not (len(record) > 1 and isinstance(record[1], int) and record[1] <= _DEGREE):
+        raise ValueError(f"polynomial kernels are checked up to degree {_DEGREE}")  # exact powers would take forever
 
 
 def is_exact(X: Matrix) -> bool:
@@ -71,6 +75,7 @@ class BallArithmetic(Arithmetic):
 BALLS = BallArithmetic()
 
 
+_DEGREE, _NORMALIZED = 98, 3  # the largest degree of a polynomial kernel, and how many kernels may be normalised
 _SKEW = 1e-12  # how far from symmetric, as a fraction of the largest value, given kernel values may be
 
 
