@@ -1,9 +1,9 @@
 """``python -m benchmarks.scale FOLDER [big] [race] [judge] [workers] [cost]``: large tables, one JSON line a run.
 
-``big=ridge`` and ``race=Spark`` run one family or one peer; ``big=ridge,warm`` from the system's cache alone;
-``limit=150`` stops peers after so many seconds. ``judge`` proves the gaps of the answers of a race. The table is made
-in FOLDER when it is not there (10 GB) and stays until somebody deletes it. ``CERTIFIT_PEERS`` names a Python with
-dask-ml and pyspark, where they are not installed beside certifit.
+``big=ridge``, ``workers=ridge`` and ``race=Spark`` run one family or one peer; ``big=ridge,warm`` reads from the
+system's cache alone; ``limit=150`` stops peers after so many seconds. ``judge`` proves the gaps of the answers of a
+race. The table is made in FOLDER when it is not there (10 GB) and stays until somebody deletes it. ``CERTIFIT_PEERS``
+names a Python with dask-ml and pyspark, where they are not installed beside certifit.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main() -> None:
     if "workers" in wanted:
         make(folder / "small", GIGABYTES["race"])
         for name in ("ridge", "gaussian", "logistic"):
-            for workers in (1, 2, 4):
+            for workers in (1, 2, 4) if wanted["workers"] in name else ():
                 say(f"{name}, workers: {workers}", ours(str(folder / "small"), name, workers))
     if "cost" in wanted:
         for name, record in cost(folder):
