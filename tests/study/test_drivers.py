@@ -8,9 +8,11 @@ import statsmodels.api as sm
 
 from certifit.study import run
 from certifit.study._design import Design
-from certifit.study._drivers import alike
+from certifit.study._drivers import _Held, alike
 from certifit.study._facts import examine
-from certifit.study._plan import plan_work
+from certifit.study._judge import answers_of
+from certifit.study._plan import plan_study, plan_work
+from certifit.study._runner import make_pipeline
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +49,33 @@ def test_memory_is_not_importance():
     told = {r["columns"][0]: r for r in found.record["drivers"]["importance"]}
     assert told["x"]["interval"][0] > 0.3
     assert abs(told["noise"]["lost"]) < 0.05
+
+
+@pytest.mark.parametrize("task", ["regression", "two classes", "three classes", "counts"])
+def test_a_shuffled_column_changes_answers_as_a_table_with_that_column_shuffled(task, numbers):
+    """For every model: features are shuffled instead of columns, and scores changed instead of features."""
+    table = numbers[0] | {"day": np.array(["2024-01-01"], dtype="datetime64[D]") + np.arange(200) % 97}
+    y, kind = table["y"] - np.min(table["y"]) + 0.1, task.partition(" ")[0]
+    cut = {"two": [np.median(y)], "three": np.quantile(y, [0.3, 0.6])}
+    table["y"] = np.array(list("abc"))[np.digitize(y, cut[kind])] if kind in cut else y
+    if kind == "counts":
+        table["y"] = np.random.default_rng(0).poisson(y / 4)
+    facts = examine(table, "y", "classification" if kind in cut else task)
+    plan = plan_study(facts, None, 5, 0)
+    work, rows = plan.work, np.arange(50)
+    for candidate in plan.candidates[1:]:
+        model = make_pipeline(candidate, work).fit(work.X[50:], work.y[50:])
+        held = _Held.of(model, work.X[rows])
+        for columns in ([0, 1], [4], [5]):
+            moved, order = work.X[rows], np.random.default_rng(3).permutation(50)
+            moved[:, columns] = moved[np.ix_(order, columns)]
+            found = answers_of(held.model, held.shuffled(columns, np.random.default_rng(3)))
+            expected = answers_of(model, moved)
+            for a, b in zip((found.scores, found.probabilities), (expected.scores, expected.probabilities)):
+                assert (a is None) == (b is None)
+                assert a is None or np.allclose(a, b, rtol=1e-9, atol=1e-12), candidate.name
+            same = found.labels == expected.labels if kind in cut else np.isclose(found.labels, expected.labels)
+            assert np.all(same), candidate.name
 
 
 def test_dependence_of_a_linear_model_is_its_line(numbers):

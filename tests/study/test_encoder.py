@@ -71,3 +71,18 @@ def test_other_rows_change_nothing():
 def test_clone_and_parameters():
     a = encoder(standardize=False)
     assert clone(a).get_params() == a.get_params()
+
+
+def test_owners_are_the_columns_that_features_change_with():
+    """Also the parts of a date, the marks of gaps and the levels of a category, and with gaps left in."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rows(60), rng.integers(15_000, 20_000, 60) + rng.random(60)])
+    for options in ({}, {"standardize": False}, {"reference": True}, {"gaps": True}):
+        fitted = TableEncoder((*NAMES, "day"), (*KINDS, "date"), (*LEVELS, ()), min_count=1, **options).fit(X)
+        assert len(fitted.owners_) == fitted.transform(X).shape[1]
+        for j in range(4):
+            moved, order = X.copy(), rng.permutation(60)
+            moved[:, j] = X[order, j]
+            Z, mine = fitted.transform(X), fitted.owners_ == j
+            Z[:, mine] = Z[order][:, mine]
+            np.testing.assert_array_equal(fitted.transform(moved), Z)

@@ -8,9 +8,11 @@ is set to a value in every row; the thin lines are single rows.
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -55,14 +57,15 @@ def importance(result: Result, work: Work, deadline: float = float("inf")) -> Re
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fit_weighted(model, work.X[train], work.y[train], work.weights_of(train))
-        (whole,) = _scores(model, work, rows, [work.X[rows]])
+        held = _Held.of(model, work.X[rows])
+        (whole,) = _scores(held.model, work, rows, [held.whole])
         many = max(_TOGETHER // (_SHUFFLES * len(rows)), 1)
         for first in range(0, len(groups), many):
             if time.monotonic() > deadline:
                 return {}
             some = groups[first : first + many]
-            tables = [_shuffled(work.X[rows], columns, rng) for columns in some for _ in range(_SHUFFLES)]
-            left = np.reshape(_scores(model, work, rows, tables), (len(some), _SHUFFLES))
+            tables = [held.shuffled(columns, rng) for columns in some for _ in range(_SHUFFLES)]
+            left = np.reshape(_scores(held.model, work, rows, tables), (len(some), _SHUFFLES))
             lost[k, first : first + many] = whole - left.mean(axis=1)
     held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))
     names = [c.source for c in work.schema.columns]
@@ -88,11 +91,44 @@ def _scores(model: BaseEstimator, work: Work, rows: Array, tables: Sequence[Arra
     return [score(work.measure, y, part, work.classes, weights) for part in parts]
 
 
-def _shuffled(X: Array, columns: Sequence[int], rng: np.random.Generator) -> Array:
-    """The rows with some columns shuffled together, so that what they say of each other stays true."""
-    out = X.copy()
-    out[:, columns] = X[rng.permutation(len(X))][:, columns]
-    return out
+@dataclass(frozen=True)
+class _Held:
+    """Held-out rows as features, made once, and the rest of the model: a shuffled column shuffles its features.
+
+    Of a linear model only the scores are kept: the columns change them by their own features times the coefficients,
+    and the other columns, however many, need not be looked at again. `model` then answers for tables of scores.
+    """
+
+    features: Array
+    owner: Array  # the column of each feature
+    model: Any
+    coef: Array | None  # (features, scores) of a linear model
+    whole: Array  # what `model` answers for
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, X: Array) -> _Held:
+        encoder, last = pipeline.steps[0][1], pipeline.steps[-1][1]
+        Z = np.asarray(encoder.transform(X))
+        coef = getattr(last, "coef_", None)
+        if len(pipeline.steps) > 2:
+            return cls(Z, encoder.owners_, pipeline[1:], None, Z)
+        if not isinstance(coef, np.ndarray) or coef.shape[-1] != Z.shape[1]:
+            return cls(Z, encoder.owners_, last, None, Z)
+        table = np.atleast_2d(coef).T
+        scores = copy.copy(last)
+        scores.coef_ = np.eye(table.shape[1], dtype=coef.dtype).reshape(*coef.shape[:-1], table.shape[1])
+        scores.n_features_in_ = table.shape[1]
+        return cls(Z, encoder.owners_, scores, table, Z @ table)
+
+    def shuffled(self, columns: Sequence[int], rng: np.random.Generator) -> Array:
+        """The rows with some columns shuffled together, so that what they say of each other stays true."""
+        mine, order = np.flatnonzero(np.isin(self.owner, columns)), rng.permutation(len(self.features))
+        others = self.features[np.ix_(order, mine)]
+        if self.coef is not None:
+            return np.asarray(self.whole + (others - self.features[:, mine]) @ self.coef[mine])
+        out = self.features.copy()
+        out[:, mine] = others
+        return out
 
 
 def alike(work: Work) -> list[list[int]]:

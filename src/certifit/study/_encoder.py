@@ -151,6 +151,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             *level_names,
         ]
 
+    @property
+    def owners_(self) -> Array:
+        """The column, by its place in the matrix, that each feature is made of."""
+        if self.gaps:
+            return np.arange(self.n_features_in_)
+        made = np.concatenate([self.kept_, self.marked_, self.level_column_]).astype(np.int64)
+        dates = np.array([j for j, _ in self.parts_], dtype=np.int64)
+        return np.concatenate([np.arange(self.n_features_in_), dates])[made]
+
     def transform(self, X: Matrix) -> Array:
         """Features of the rows X: no gaps, all numbers."""
         check_is_fitted(self, "feature_names_")
