@@ -349,3 +349,22 @@ def test_equal_models_give_equal_files(data):
     assert to_bytes(Ridge().fit(*data)) != b""
     first, second = unpack(to_bytes(Ridge().fit(*data)), "a"), unpack(to_bytes(Ridge().fit(*data)), "b")
     assert first[0]["certificates.json"] == second[0]["certificates.json"]
+
+
+LEAN = """
+import sys
+from certifit.files import to_bytes
+from certifit.linear_model import Ridge
+to_bytes(Ridge().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.5]))
+assert not {"dask", "torch", "cupy"} & set(sys.modules)
+assert None not in sys.modules.values()
+from skops.io._trusted_types import SKLEARN_ESTIMATOR_TYPE_NAMES as names
+assert len(names) > 150, len(names)
+if __import__("importlib.util").util.find_spec("dask"):
+    import sklearn.externals.array_api_compat.dask
+"""
+
+
+def test_saving_loads_no_other_array_library():
+    """skops looks into all of scikit-learn, whose helpers for dask and torch would load these."""
+    subprocess.run([sys.executable, "-c", LEAN], check=True)

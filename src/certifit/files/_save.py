@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import os
+import sys
 import warnings
 import zipfile
 from dataclasses import replace
@@ -25,6 +26,8 @@ from certifit.files._container import as_json, pack, refuse_bombs, unpack
 from certifit.files._read import Table
 from certifit.files._schema import Schema
 from certifit.files._table_model import TableModel
+
+_OTHERS = tuple(f"sklearn.externals.array_api_compat.{name}" for name in ("dask", "torch", "cupy"))
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
@@ -67,9 +70,7 @@ def to_bytes(model: BaseEstimator) -> bytes:
     >>> to_bytes(Ridge().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.5]))[:2]        # a zip
     b'PK'
     """
-    need("skops", "files")
-    import skops.io
-
+    skops = _skops()
     table = isinstance(model, TableModel)
     pipeline = model.pipeline if table else model
     found = certificates_of(pipeline)
@@ -143,9 +144,7 @@ def from_bytes(data: bytes, where: str = "the file") -> Any:
     >>> from_bytes(to_bytes(model)).coef_
     array([1.5])
     """
-    need("skops", "files")
-    import skops.io
-
+    skops = _skops()
     parts, manifest = unpack(data, where)
     refuse_strangers(parts["model.skops"], where)
     try:
@@ -182,9 +181,7 @@ def load_foreign(path: str | os.PathLike[str]) -> Any:
     >>> load_foreign(path).coef_
     array([1.5])
     """
-    need("skops", "files")
-    import skops.io
-
+    skops = _skops()
     data, where = _bytes_of(path), str(path)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -341,6 +338,23 @@ def _speaks_about(certificate: Certificate, estimator: BaseEstimator) -> list[Ch
         equal = fits and bool(np.array_equal(np.broadcast_to(own, given.size), given.ravel().astype(float)))
         checks.append(Check(f"{certificate.kind}: {name} of the model is that of the certificate", equal))
     return checks
+
+
+def _skops() -> Any:
+    """skops, which at its import looks for estimators in every module of scikit-learn.
+
+    The three that would load dask, torch and cupy, where these are installed, hold none: they are passed over, which
+    saves a second or more.
+    """
+    need("skops", "files")
+    hidden = [name for name in _OTHERS if name not in sys.modules and "skops.io" not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None: cannot be imported
+    try:
+        import skops.io
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+    return skops
 
 
 def _last(model: BaseEstimator) -> Any:
