@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=["breast_cancer", "diabetes", "mixed", "wide"])
     parser.add_argument("--folds", type=int, default=1, help="outer folds that are measured")
     asked = parser.parse_args()
+    import_module("sklearn.ensemble")  # only libraries that are loaded can be limited, OpenMP's among them
     with threadpool_limits(1):
         for name in asked.names:
             compare(name, asked.folds)
