@@ -13,6 +13,7 @@ import pytest
 from matplotlib import pyplot
 
 from certifit.report import render
+from certifit.report._page import command
 from certifit.report._pictures import _comparison
 from certifit.study import run
 
@@ -329,3 +330,14 @@ def _framed(frame, page):
         " document.title = document.getElementById('f').contentDocument.title, 500))</script>"
     )
     return frame.as_uri()
+
+
+def test_the_command_repeats_the_study_without_yardsticks_where_there_were_none(classes):
+    """Where models are named there are none to leave out."""
+    settings = classes["settings"] | {"models": None}
+    assert classes["settings"]["yardstick"]
+    assert "--no-yardstick" not in command(classes)
+    assert "--no-yardstick" not in command(classes | {"settings": settings})
+    assert "--no-yardstick" in command(classes | {"settings": settings | {"yardstick": False}})
+    older = {name: value for name, value in settings.items() if name != "yardstick"}
+    assert "--no-yardstick" not in command(classes | {"settings": older})

@@ -46,6 +46,16 @@ def test_models_that_do_not_suit_are_named_with_the_reason():
     assert "ridge with squares and products" not in [c.name for c in plan.candidates]
 
 
+def test_a_model_that_few_rows_leave_out_is_not_blamed_on_the_classes():
+    """Interactions need a thousand rows: with 60, three classes are not the reason."""
+    rows = table(60)
+    rows["y"] = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    plan = plan_study(examine(rows, "y"), None, 3, seed=0)
+    assert "additive model with interactions" not in {name for name, _ in plan.skipped}
+    asked = plan_study(examine(rows, "y"), ["additive model with interactions"], 3, seed=0)
+    assert asked.skipped == (("additive model with interactions", "3 classes are too many for it (at most 2)"),)
+
+
 def test_the_work_of_every_candidate_is_estimated():
     for c in (*TABLE, *YARDSTICKS):
         for task in c.tasks:

@@ -187,6 +187,8 @@ def command(record: Named) -> str:
             words += [f"--{option}", s[option]]
     if s.get("allow_black_box"):
         words.append("--allow-black-box")
+    elif not s.get("yardstick", True) and not s["models"]:
+        words.append("--no-yardstick")
     if s.get("costs"):
         words += ["--costs", ",".join(f"{c:g}" for c in s["costs"])]
     return " ".join(shlex.quote(w) for w in words)

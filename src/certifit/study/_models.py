@@ -460,10 +460,12 @@ def candidates(
         known = [c for c in known if c.name in asked or c.name == "baseline"]
     chosen, skipped = [], []
     for c in known:
+        if asked is None and not _worth_it(c.limits, rows, shape):  # who asks by name knows better
+            continue
         why = "; ".join(_objections(c.limits, rows, features, classes, shape))
         if why:
             skipped.append((c.name, why))
-        elif asked is not None or _worth_it(c.limits, rows, shape):  # who asks by name knows better
+        else:
             chosen.append(c)
     return chosen, skipped
 

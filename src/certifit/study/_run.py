@@ -256,6 +256,7 @@ def run(
     asked = {"models": models, "drop": drop, "keep": keep, "categories": categories}
     roles = asdict(design) | {
         "allow_black_box": allow_black_box,
+        "yardstick": yardstick,
         "test": None if trial is None else trial.source or "a table",
     }
     with config_context(skip_parameter_validation=True):  # they are the study's own
