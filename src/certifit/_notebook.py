@@ -27,20 +27,25 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     >>> "&lt;1</td></tr></tbody></table></div>" in table(["x"], [["<1"]])
     True
     """
-    top = "".join(_cell("th", word) for word in head)
-    body = "".join(f"<tr>{''.join(_cell('td', word) for word in row)}</tr>" for row in rows)
+    lines = [list(row) for row in rows]
+    top = "".join(_cell("th", word, all(_is_number(row[k]) for row in lines)) for k, word in enumerate(head))
+    body = "".join(f"<tr>{''.join(_cell('td', word, _is_number(word)) for word in row)}</tr>" for row in lines)
     inside = f"{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody>"
     return f'<div style="overflow-x:auto"><table>{inside}</table></div>'  # wide tables scroll, the page does not
 
 
-def _cell(tag: str, word: str) -> str:
-    """Numbers to the right, words to the left; marimo has no room between cells unless it is asked for."""
+def _is_number(word: str) -> bool:
     try:
         float(word)
-        side = "right"
     except ValueError:
-        side = "left" if tag == "td" else "right"
+        return not word  # a figure that is not there leaves its column one of numbers
+    return True
+
+
+def _cell(tag: str, word: str, number: bool) -> str:
+    """Numbers and their headings to the right, words to the left; marimo has no room between cells unless asked for."""
     wrap = ";white-space:nowrap" if len(word) <= 40 else ""  # a short cell stays on one line, on a phone too
+    side = "right" if number else "left"
     return f'<{tag} style="text-align:{side};padding:.15em .6em{wrap}">{html.escape(word)}</{tag}>'
 
 
