@@ -22,15 +22,34 @@ import numpy as np
 from certifit._types import Array
 from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
-from certifit.loops.tree_sample import MISSING, Nodes, Rules, Sample, Scratch, keep_rows, rank_words, room
+from certifit.loops.tree_sample import (
+    FEATURE,
+    HIGH,
+    LOW,
+    MISSING,
+    MISSING_LEFT,
+    N_LEFT,
+    N_ROWS,
+    SEED,
+    Deviations,
+    Groups,
+    Nodes,
+    Rules,
+    Sample,
+    Scratch,
+    keep_rows,
+    rank_words,
+    room,
+)
 
 GINI, ENTROPY, SQUARED, ABSOLUTE = 0, 1, 2, 3
 _ENUMERATE = 10  # up to this many categories in a node, every grouping of a many-class target is tried
 
 
-# A loop that only loops call needs no way in from Python, which takes long to compile.
+# A loop that only loops call needs no way in from Python, and one that makes no arrays need not count who uses them:
+# both take long to compile. For the same reason loops are given the arrays that they use rather than whole tuples.
 _called = njit(nogil=True, error_model="numpy")
-_inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True)
+_inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, _nrt=False)
 
 
 class Found(NamedTuple):
@@ -61,7 +80,7 @@ def _xlogx(x: float) -> float:
 
 
 @_inner
-def class_score(s: Sample, r: Rules, left: Array, total: Array) -> float:
+def class_score(table: Array, r: Rules, left: Array, total: Array) -> float:
     """Raw gain of sending the class weights ``left`` of ``total`` to the left."""
     k = len(total)
     n_left = np.int64(0)
@@ -71,9 +90,9 @@ def class_score(s: Sample, r: Rules, left: Array, total: Array) -> float:
         n += total[c]
     n_right = n - n_left
     if r.whole and r.criterion == ENTROPY:
-        g = s.table[n] - s.table[n_left] - s.table[n_right]
+        g = table[n] - table[n_left] - table[n_right]
         for c in range(k):
-            g += s.table[left[c]] + s.table[total[c] - left[c]] - s.table[total[c]]
+            g += table[left[c]] + table[total[c] - left[c]] - table[total[c]]
         return float(g)
     if r.criterion == ENTROPY:
         f = _xlogx(float(n)) - _xlogx(float(n_left)) - _xlogx(float(n_right))
@@ -107,7 +126,7 @@ def _known_end(words: Array, start: int, end: int) -> int:
 @_inner
 def _scan_classes(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
     """The best threshold of column f for classes; missing values go left when ``send`` is 1."""
-    words, y, total, left = s.words[f], s.codes, x.total, x.left
+    words, y, weights, total, left = s.words[f], s.codes, s.weights, x.total, x.left
     known = _known_end(words, start, end)
     _clear(left)
     n = _total(total)
@@ -116,8 +135,8 @@ def _scan_classes(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int,
     if send == 1:
         for i in range(known, end):
             row = words[i] & MISSING
-            left[y[row]] += s.weights[row]
-            n_left += s.weights[row]
+            left[y[row]] += weights[row]
+            n_left += weights[row]
         rows_left = end - known
     score, low, high = best.score, -1, 0
     fast = r.whole and r.criterion == ENTROPY
@@ -143,7 +162,7 @@ def _scan_classes(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int,
         word = words[i]
         row = word & MISSING
         c = y[row]
-        w = np.int64(1) if r.unit_weights else s.weights[row]
+        w = np.int64(1) if r.unit_weights else weights[row]
         a = left[c]
         b = total[c] - a
         if fast:
@@ -170,7 +189,7 @@ def _scan_classes(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int,
         elif gini:
             g = (float(run) / n_left + float(run_right) / (n - n_left)) - constant
         else:
-            g = class_score(s, r, left, total)
+            g = class_score(table, r, left, total)
         if g > score:
             score, low, high = g, rank, after
     if low < 0:
@@ -193,7 +212,7 @@ def _variance_score(r: Rules, a: int, w: int, total: int, n: int) -> float:
 @_inner
 def _scan_variance(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
     """The best threshold of column f for the squared error."""
-    words = s.words[f]
+    words, targets, weights = s.words[f], s.targets, s.weights
     known = _known_end(words, start, end)
     n, total = x.total[0], x.total[1]
     a: Any = np.int64(0)
@@ -202,16 +221,16 @@ def _scan_variance(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int
     if send == 1:
         for i in range(known, end):
             row = words[i] & MISSING
-            a += s.targets[row]
-            w += s.weights[row]
+            a += targets[row]
+            w += weights[row]
         rows_left = end - known
     score, low, high = best.score, -1, 0
     stop = known if send == 0 and known < end else known - 1
     for i in range(start, stop):
         word = words[i]
         row = word & MISSING
-        a += s.targets[row]
-        w += np.int64(1) if r.unit_weights else s.weights[row]
+        a += targets[row]
+        w += np.int64(1) if r.unit_weights else weights[row]
         rank = word >> 32
         after = words[i + 1] >> 32 if i + 1 < end else MISSING
         if rank == after:
@@ -230,7 +249,7 @@ def _scan_variance(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int
 
 
 @_inner
-def _fenwick_add(s: Sample, x: Scratch, row: int, m: int) -> None:
+def _fenwick_add(s: Sample, x: Deviations, row: int, m: int) -> None:
     i = x.local[row] + 1
     w = float(s.weights[row])
     a = w * s.values[row]
@@ -241,7 +260,7 @@ def _fenwick_add(s: Sample, x: Scratch, row: int, m: int) -> None:
 
 
 @_inner
-def _fenwick_cost(s: Sample, x: Scratch, m: int, start: int, w: float, a: float) -> float:
+def _fenwick_cost(s: Sample, x: Deviations, m: int, start: int, w: float, a: float) -> float:
     """Least Σ weight × |y − centre| of the rows added so far (weight w, weighted sum a)."""
     step = 1
     while 2 * step <= m:
@@ -259,7 +278,7 @@ def _fenwick_cost(s: Sample, x: Scratch, m: int, start: int, w: float, a: float)
 
 
 @_inner
-def _side_costs(s: Sample, x: Scratch, line: Array, start: int, end: int, backwards: bool) -> None:
+def _side_costs(s: Sample, x: Deviations, line: Array, start: int, end: int, backwards: bool) -> None:
     """costs[side, i]: least absolute deviation of the first i rows of a line (or of all but the first i)."""
     m = end - start
     for i in range(m + 1):
@@ -277,11 +296,13 @@ def _side_costs(s: Sample, x: Scratch, line: Array, start: int, end: int, backwa
 
 
 @_inner
-def _scan_absolute(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
+def _scan_absolute(
+    s: Sample, r: Rules, x: Deviations, spare: Array, f: int, start: int, end: int, best: Found, send: int
+) -> Any:
     """The best threshold of column f for the absolute error."""
     words = s.words[f]
     known, m = _known_end(words, start, end), end - start
-    line = x.spare[start:end]
+    line = spare[start:end]
     shift = end - known if send == 1 else 0
     for i in range(m):  # the missing values first or last
         line[(i + shift) % m] = words[start + i]
@@ -309,9 +330,9 @@ def _scan_absolute(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int
 
 
 @_inner
-def _tally(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int) -> int:
+def _tally(s: Sample, r: Rules, g: Groups, f: int, start: int, end: int) -> int:
     """Per category of the node: weight per class (or weight, sum), rows, code. Missing is a category too."""
-    words, t = s.words[f], x.tally
+    words, t = s.words[f], g.tally
     k = t.shape[1] - 2
     c, last = -1, np.int64(-1)
     for i in range(start, end):
@@ -344,59 +365,59 @@ def _grouping_score(s: Sample, r: Rules, x: Scratch, rows: int, m: int) -> float
         return -np.inf
     if r.criterion >= SQUARED:
         return _variance_score(r, x.left[1], n_left, x.total[1], n)
-    return class_score(s, r, x.left, x.total)
+    return class_score(s.table, r, x.left, x.total)
 
 
 @_inner
-def _mark(x: Scratch, code: int) -> None:
+def _mark(g: Groups, code: int) -> None:
     """Put a category into the trial group (missing is told by ``Found.missing_left``)."""
     if code != MISSING:
-        x.trial[code >> 6] |= np.int64(1) << np.int64(code & 63)
+        g.trial[code >> 6] |= np.int64(1) << np.int64(code & 63)
 
 
 @_inner
-def _scan_order(s: Sample, r: Rules, x: Scratch, f: int, m: int, count: int, best: Found) -> Any:
-    """The best cut of the categories in the order ``x.order``."""
-    k = x.tally.shape[1] - 2
+def _scan_order(s: Sample, r: Rules, x: Scratch, g: Groups, f: int, m: int, count: int, best: Found) -> Any:
+    """The best cut of the categories in the order ``g.order``."""
+    k = g.tally.shape[1] - 2
     _clear(x.left)
-    _clear(x.trial)
+    _clear(g.trial)
     rows, known = 0, 0
     for j in range(count - 1):
-        t = x.tally[x.order[j]]
+        t = g.tally[g.order[j]]
         for c in range(len(x.left)):
             x.left[c] += t[c]
         rows += t[k]
-        _mark(x, t[k + 1])
+        _mark(g, t[k + 1])
         if t[k + 1] == MISSING:
             known = 1
-        g = _grouping_score(s, r, x, rows, m)
-        if g > best.score:
-            _copy(x.trial, x.chosen)
-            best = Found(g, f, 0, 0, known)
+        gain = _grouping_score(s, r, x, rows, m)
+        if gain > best.score:
+            _copy(g.trial, g.chosen)
+            best = Found(gain, f, 0, 0, known)
     return best
 
 
 @_inner
-def _scan_every_grouping(s: Sample, r: Rules, x: Scratch, f: int, m: int, count: int, best: Found) -> Any:
+def _scan_every_grouping(s: Sample, r: Rules, x: Scratch, g: Groups, f: int, m: int, count: int, best: Found) -> Any:
     """Every division of few categories in two (the last one stays right: sides may be swapped)."""
-    k = x.tally.shape[1] - 2
+    k = g.tally.shape[1] - 2
     for mask in range(1, 1 << (count - 1)):
         _clear(x.left)
         rows = 0
         for j in range(count - 1):
             if mask >> j & 1:
                 for c in range(len(x.left)):
-                    x.left[c] += x.tally[j, c]
-                rows += x.tally[j, k]
-        g = _grouping_score(s, r, x, rows, m)
-        if g > best.score:
-            _clear(x.chosen)
-            _clear(x.trial)
+                    x.left[c] += g.tally[j, c]
+                rows += g.tally[j, k]
+        gain = _grouping_score(s, r, x, rows, m)
+        if gain > best.score:
+            _clear(g.chosen)
+            _clear(g.trial)
             for j in range(count - 1):
                 if mask >> j & 1:
-                    _mark(x, x.tally[j, k + 1])
-            _copy(x.trial, x.chosen)
-            best = Found(g, f, 0, 0, 0)
+                    _mark(g, g.tally[j, k + 1])
+            _copy(g.trial, g.chosen)
+            best = Found(gain, f, 0, 0, 0)
     return best
 
 
@@ -443,7 +464,7 @@ def _total(v: Array) -> Any:
 
 
 @_inner
-def _scan_categories(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found) -> Any:
+def _scan_categories(s: Sample, r: Rules, x: Scratch, g: Groups, f: int, start: int, end: int, best: Found) -> Any:
     """The best grouping of a categorical column.
 
     Two classes and the squared error: the categories in order of their mean hold the best grouping (Fisher
@@ -451,16 +472,16 @@ def _scan_categories(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: i
     that the orders by the share of each class. Absolute error: the order of the means, scored by the
     squared error.
     """
-    count = _tally(s, r, x, f, start, end)
+    count = _tally(s, r, g, f, start, end)
     if count < 2:
         return best
     many = r.criterion < SQUARED and r.n_classes > 2
     if many and count <= _ENUMERATE:
-        return _scan_every_grouping(s, r, x, f, end - start, count, best)
-    shares = np.empty(count)
+        return _scan_every_grouping(s, r, x, g, f, end - start, count, best)
+    shares = g.shares[:count]
     for c in range(r.n_classes if many else 1):
         for j in range(count):
-            t = x.tally[j]
+            t = g.tally[j]
             if r.criterion >= SQUARED:
                 shares[j] = float(t[1]) / float(t[0])
             else:
@@ -468,129 +489,132 @@ def _scan_categories(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: i
                 for e in range(r.n_classes):
                     n += t[e]
                 shares[j] = float(t[c]) / float(n)
-        _order_by(shares, x.order)
-        best = _scan_order(s, r, x, f, end - start, count, best)
+        _order_by(shares, g.order)
+        best = _scan_order(s, r, x, g, f, end - start, count, best)
     return best
 
 
 @_inner
-def _absolute_gain(s: Sample, x: Scratch, f: int, start: int, end: int, found: Found) -> float:
+def _absolute_gain(
+    s: Sample, x: Scratch, g: Groups, v: Deviations, f: int, start: int, end: int, found: Found
+) -> float:
     """What a grouping found by the squared error gains in absolute error."""
     words, m = s.words[f], end - start
     line = x.spare[start:end]
     left = 0
     for send in (1, 0):
         for i in range(start, end):
-            if _goes_left(s, words[i] >> 32, f, found, x.chosen) == send:
+            if _goes_left(words[i] >> 32, s.sizes[f], found, g) == send:
                 line[left] = words[i]
                 left += 1
         if send == 1:
             cut = left
-    _side_costs(s, x, line, start, end, False)
-    _side_costs(s, x, line, start, end, True)
-    return x.costs[0, m] - x.costs[0, cut] - x.costs[1, cut]
+    _side_costs(s, v, line, start, end, False)
+    _side_costs(s, v, line, start, end, True)
+    return v.costs[0, m] - v.costs[0, cut] - v.costs[1, cut]
 
 
 @_inner
-def _goes_left(s: Sample, rank: int, f: int, found: Found, bits: Array) -> int:
+def _goes_left(rank: int, size: int, found: Found, groups: Any) -> int:
+    """1 when a rank of a column of so many categories (0: a numeric one) goes left."""
     if rank == MISSING:
         return found.missing_left
-    if s.sizes[f] > 0:
-        return (bits[rank >> 6] >> (rank & 63)) & 1
+    if groups is not None:  # noqa: SIM102  (with `and` in it, Numba would compile the branch)
+        if size > 0:
+            return (groups.chosen[rank >> 6] >> (rank & 63)) & 1
     return 1 if rank <= found.low else 0
 
 
 @_inner
-def _scan_groups(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, tree: Any) -> Any:
-    """The best split so far, after looking at the categorical column f."""
-    if tree is None:
-        return _scan_categories(s, r, x, f, start, end, best)
-    kept = x.kept
-    _copy(x.chosen, kept)
-    found = _scan_categories(s, r, x, f, start, end, NOTHING)
-    if found.feature == f:
-        gain = _absolute_gain(s, x, f, start, end, found)
-        if gain > best.score + 1e-12 * x.costs[0, end - start]:
-            return Found(gain, f, 0, 0, found.missing_left)
-    _copy(kept, x.chosen)
-    return best
-
-
-@_inner
-def scan_column(
-    s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, tally: Any, tree: Any
+def _scan_groups(
+    s: Sample, r: Rules, x: Scratch, g: Groups, deviations: Any, f: int, start: int, end: int, best: Found
 ) -> Any:
-    """The best split so far, after looking at column f.
-
-    ``tally`` and ``tree`` are those of the scratch: as arguments, they let the compiler leave out what None excludes.
-    """
-    words = s.words[f]
-    if (words[start] >> 32) == (words[end - 1] >> 32):
-        return best  # constant here
-    if tally is not None:  # noqa: SIM102  (with `and` in it, Numba would compile the branch)
-        if s.sizes[f] > 0:
-            return _scan_groups(s, r, x, f, start, end, best, tree)
-    gaps = (words[end - 1] >> 32) == MISSING
-    for send in range(2 if gaps else 1):
-        if tree is not None:
-            best = _scan_absolute(s, r, x, f, start, end, best, send)
-        else:
-            if r.criterion == SQUARED:
-                best = _scan_variance(s, r, x, f, start, end, best, send)
-            else:
-                best = _scan_classes(s, r, x, f, start, end, best, send)
+    """The best split so far, after looking at the categorical column f."""
+    if deviations is None:
+        return _scan_categories(s, r, x, g, f, start, end, best)
+    _copy(g.chosen, g.kept)
+    found = _scan_categories(s, r, x, g, f, start, end, NOTHING)
+    if found.feature == f:
+        gain = _absolute_gain(s, x, g, deviations, f, start, end, found)
+        if gain > best.score + 1e-12 * deviations.costs[0, end - start]:
+            return Found(gain, f, 0, 0, found.missing_left)
+    _copy(g.kept, g.chosen)
     return best
 
 
 @_inner
-def take_stock(s: Sample, r: Rules, x: Scratch, start: int, end: int) -> bool:
-    """The node's class weights (or weight and sum) into ``x.total``; True when its target is constant."""
-    words = s.words[0]
+def take_stock(s: Sample, r: Rules, total: Array, start: int, end: int, deviations: Any) -> bool:
+    """The node's class weights (or weight and sum) into ``total``; True when its target is constant."""
+    words, weights, codes, values = s.words[0], s.weights, s.codes, s.values
     first = words[start] & MISSING
-    _clear(x.total)
+    _clear(total)
     pure = True
     for i in range(start, end):
         row = words[i] & MISSING
         if r.criterion >= SQUARED:
-            x.total[0] += s.weights[row]
-            x.total[1] += s.targets[row]
-            pure &= s.values[row] == s.values[first]
+            total[0] += weights[row]
+            total[1] += s.targets[row]
+            pure &= values[row] == values[first]
         else:
-            x.total[s.codes[row]] += s.weights[row]
-            pure &= s.codes[row] == s.codes[first]
-    if r.criterion == ABSOLUTE:
+            total[codes[row]] += weights[row]
+            pure &= codes[row] == codes[first]
+    if deviations is not None:
         last = s.words[len(s.sizes)]
         for i in range(start, end):
-            x.local[last[i] & MISSING] = i - start
+            deviations.local[last[i] & MISSING] = i - start
     return pure
 
 
 @_inner
-def search(
-    s: Sample, r: Rules, x: Scratch, start: int, end: int, first: int, last: int, seed: int, drawn: Array
-) -> Any:
-    """The best split among columns first … last − 1 (stock taken before).
+def draw(words: Array, columns: Array, some: int, start: int, end: int, seed: int, drawn: Array) -> int:
+    """Draw so many columns (more while all were constant here) to the front of ``columns``, and mark them in ``drawn``.
 
-    When the rules ask for fewer, ``max_features`` columns are drawn (more while all were constant here) and
-    marked in ``drawn``.
+    Returns how many were drawn.
+    """
+    d = len(columns)
+    for f in range(d):
+        columns[f] = f
+    useful = 0
+    for j in range(d):
+        if j >= some and useful > 0:
+            return j
+        seed = mix(seed)
+        other = j + seed % (d - j)
+        f = columns[other]
+        columns[other] = columns[j]
+        columns[j] = f
+        drawn[f] = 1
+        useful += (words[f, start] >> 32) != (words[f, end - 1] >> 32)
+    return d
+
+
+@_inner
+def search(
+    s: Sample, r: Rules, x: Scratch, start: int, end: int, first: int, last: int, groups: Any, deviations: Any
+) -> Any:
+    """The best split among ``x.columns[first:last]`` (stock taken before).
+
+    ``groups`` and ``deviations`` are those of the scratch: as arguments, they let the compiler leave out what None
+    excludes.
     """
     best = NOTHING
-    some = r.max_features < len(s.sizes)
-    for f in range(first, last):
-        x.columns[f] = f
-    useful = 0
     for j in range(first, last):
-        f = j
-        if some:
-            if j >= r.max_features and useful > 0:
-                break
-            seed = mix(seed)
-            other = j + seed % (last - j)
-            f = x.columns[other]
-            x.columns[other] = x.columns[j]
-            drawn[f] = 1
-            useful += (s.words[f, start] >> 32) != (s.words[f, end - 1] >> 32)
-        best = scan_column(s, r, x, f, start, end, best, x.tally, x.tree)
+        f = x.columns[j]
+        a, b = s.words[f, start] >> 32, s.words[f, end - 1] >> 32
+        if a == b:
+            continue  # constant here
+        if groups is not None:  # noqa: SIM102  (with `and` in it, Numba would compile the branch)
+            if s.sizes[f] > 0:
+                best = _scan_groups(s, r, x, groups, deviations, f, start, end, best)
+                continue
+        for send in range(2 if b == MISSING else 1):
+            if deviations is not None:
+                best = _scan_absolute(s, r, deviations, x.spare, f, start, end, best, send)
+            else:
+                if r.criterion == SQUARED:
+                    best = _scan_variance(s, r, x, f, start, end, best, send)
+                else:
+                    best = _scan_classes(s, r, x, f, start, end, best, send)
     return best
 
 
@@ -603,51 +627,55 @@ def may_split(r: Rules, rows: int, weight: float, depth: int, pure: bool) -> boo
 
 
 @_inner
-def node_weight(r: Rules, x: Scratch) -> int:
+def node_weight(r: Rules, total: Array) -> int:
     """The weight of the node whose stock was taken last."""
-    return x.total[0] if r.criterion >= SQUARED else _total(x.total)
+    return total[0] if r.criterion >= SQUARED else _total(total)
 
 
 @_inner
-def record(s: Sample, x: Scratch, t: Nodes, slot: int, start: int, end: int, found: Found) -> int:
+def record(s: Sample, side: Array, t: Nodes, slot: int, start: int, end: int, found: Found, groups: Any) -> int:
     """Write a node's split down, mark the side of each row, return how many go left."""
-    f = found.feature
+    f, size, numbers = found.feature, s.sizes[found.feature], t.numbers
     words = s.words[f]
     n_left: Any = 0
-    gaps = False
-    if s.sizes[f] > 0:
-        _copy(x.chosen, t.bits[slot])
     for i in range(start, end):
-        rank = words[i] >> 32
-        gaps |= rank == MISSING
-        go = _goes_left(s, rank, f, found, x.chosen)
-        x.side[words[i] & MISSING] = go
+        go = _goes_left(words[i] >> 32, size, found, groups)
+        side[words[i] & MISSING] = go
         n_left += go
     send = found.missing_left
-    if not gaps:  # a value missing later follows the larger child
+    if (words[end - 1] >> 32) != MISSING:  # nothing is missing here: what is later follows the larger child
         send = 1 if 2 * n_left > end - start else 0
-    t.feature[slot] = f
-    t.low[slot] = found.low
-    t.high[slot] = found.high
-    t.missing_left[slot] = send
+    numbers[FEATURE, slot] = f
+    numbers[LOW, slot] = found.low
+    numbers[HIGH, slot] = found.high
+    numbers[MISSING_LEFT, slot] = send
+    numbers[N_LEFT, slot] = n_left
     t.gain[slot] = found.score
-    t.n_left[slot] = n_left
-    if s.sizes[f] > 0 and send == 1:  # categories not seen in this node go where a missing value goes
-        for i in range(t.bits.shape[1]):
-            t.bits[slot, i] = -1
-        for i in range(start, end):
-            rank = words[i] >> 32
-            if rank != MISSING and x.side[words[i] & MISSING] == 0:
-                t.bits[slot, rank >> 6] &= ~(np.int64(1) << np.int64(rank & 63))
+    if groups is not None:  # noqa: SIM102  (with `and` in it, Numba would compile the branch)
+        if size > 0:
+            _record_group(words, side, t.bits[slot], start, end, groups.chosen, send)
     return n_left
 
 
 @_inner
-def divide(s: Sample, x: Scratch, start: int, end: int, first: int, last: int) -> None:
+def _record_group(words: Array, side: Array, bits: Array, start: int, end: int, chosen: Array, send: int) -> None:
+    """Write a grouping down; categories not seen in this node go where a missing value goes."""
+    _copy(chosen, bits)
+    if send == 0:
+        return
+    for i in range(len(bits)):
+        bits[i] = -1
+    for i in range(start, end):
+        rank = words[i] >> 32
+        if rank != MISSING and side[words[i] & MISSING] == 0:
+            bits[rank >> 6] &= ~(np.int64(1) << np.int64(rank & 63))
+
+
+@_inner
+def divide(all_words: Array, side: Array, spare: Array, start: int, end: int, first: int, last: int) -> None:
     """Divide columns first … last − 1 of a node stably by the side of each row."""
-    side, spare = x.side, x.spare
     for f in range(first, last):
-        words = s.words[f]
+        words = all_words[f]
         i_left: Any = start
         i_right: Any = 0
         for i in range(start, end):
@@ -662,24 +690,24 @@ def divide(s: Sample, x: Scratch, start: int, end: int, first: int, last: int) -
 
 
 @_inner
-def _both_are_leaves(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, depth: int, n_left: int) -> bool:
+def _both_are_leaves(s: Sample, r: Rules, side: Array, f: int, start: int, end: int, depth: int, n_left: int) -> bool:
     """Whether both children of a node just recorded must be leaves (then nothing need be divided)."""
-    words = s.words[f]
+    words, weights, codes, values = s.words[f], s.weights, s.codes, s.values
     for go in range(2):
         rows = n_left if go == 1 else end - start - n_left
         seen, pure = np.int64(-1), True
         weight = 0.0
         for i in range(start, end):
             row = words[i] & MISSING
-            if x.side[row] != go:
+            if side[row] != go:
                 continue
             if seen < 0:
                 seen = row
-            weight += float(s.weights[row])
+            weight += float(weights[row])
             if r.criterion >= SQUARED:
-                pure &= s.values[row] == s.values[seen]
+                pure &= values[row] == values[seen]
             else:
-                pure &= s.codes[row] == s.codes[seen]
+                pure &= codes[row] == codes[seen]
             if not pure and rows >= r.min_split and depth + 1 < r.max_depth and r.min_weight == 0.0:
                 return False
         if may_split(r, rows, weight, depth + 1, pure):
@@ -688,11 +716,10 @@ def _both_are_leaves(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: i
 
 
 @_inner
-def set_leaf(s: Sample, t: Nodes, slot: int, start: int, end: int) -> None:
+def set_leaf(words: Array, leaf_of: Array, slot: int, start: int, end: int) -> None:
     """The rows of a node end here."""
-    words = s.words[0]
     for i in range(start, end):
-        t.leaf_of[words[i] & MISSING] = slot
+        leaf_of[words[0, i] & MISSING] = slot
 
 
 @tiered(
@@ -703,74 +730,75 @@ def set_leaf(s: Sample, t: Nodes, slot: int, start: int, end: int) -> None:
 @_called
 def grow(s: Sample, r: Rules, x: Scratch, t: Nodes, slot: int, start: int, end: int, depth: int) -> None:
     """Grow the subtree of one node, depth first, left before right."""
+    words, side, numbers, d = s.words, x.side, t.numbers, len(s.sizes)
     stack = np.empty((end - start + 2, 4), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = slot, start, end, depth
     height = 1
-    d = len(s.sizes)
     while height > 0:
         height -= 1
         slot, start, end, depth = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
-        t.n_rows[slot] = end - start
-        pure = take_stock(s, r, x, start, end)
+        numbers[N_ROWS, slot] = end - start
+        pure = take_stock(s, r, x.total, start, end, x.deviations)
         found = NOTHING
-        if may_split(r, end - start, float(node_weight(r, x)), depth, pure):
-            found = search(s, r, x, start, end, 0, d, t.seed[slot], t.drawn[slot if r.max_features < d else 0])
+        if may_split(r, end - start, float(node_weight(r, x.total)), depth, pure):
+            last = d
+            if r.max_features < d:
+                last = draw(words, x.columns, r.max_features, start, end, numbers[SEED, slot], t.drawn[slot])
+            found = search(s, r, x, start, end, 0, last, x.groups, x.deviations)
         if found.feature < 0 or found.score < r.min_gain:
-            set_leaf(s, t, slot, start, end)
+            set_leaf(words, t.leaf_of, slot, start, end)
             continue
-        n_left = record(s, x, t, slot, start, end, found)
+        n_left = record(s, side, t, slot, start, end, found, x.groups)
         left, right = slot + 1, slot + 2 * n_left
-        t.seed[left], t.seed[right] = mix(t.seed[slot]), mix(mix(t.seed[slot]) + 1)
-        if _both_are_leaves(s, r, x, found.feature, start, end, depth, n_left):
-            t.n_rows[left], t.n_rows[right] = n_left, end - start - n_left
-            for i in range(start, end):
-                row = s.words[0, i] & MISSING
-                t.leaf_of[row] = left if x.side[row] == 1 else right
-            continue
-        divide(s, x, start, end, 0, len(s.words))
+        seed = mix(numbers[SEED, slot])
+        numbers[SEED, left], numbers[SEED, right] = seed, mix(seed + 1)
         middle = start + n_left
+        if _both_are_leaves(s, r, side, found.feature, start, end, depth, n_left):
+            numbers[N_ROWS, left], numbers[N_ROWS, right] = n_left, end - middle
+            for i in range(start, end):
+                row = words[0, i] & MISSING
+                t.leaf_of[row] = left if side[row] == 1 else right
+            continue
+        divide(words, side, x.spare, start, end, 0, len(words))
         stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = right, middle, end, depth + 1
         height += 1
-        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = (
-            left,
-            start,
-            middle,
-            depth + 1,
-        )
+        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = left, start, middle, depth + 1
         height += 1
 
 
 @_called
 def node_may_split(s: Sample, r: Rules, x: Scratch, start: int, end: int, depth: int) -> bool:
     """`take_stock` and `may_split`, from Python."""
-    pure = take_stock(s, r, x, start, end)
-    return may_split(r, end - start, float(node_weight(r, x)), depth, pure)
+    pure = take_stock(s, r, x.total, start, end, x.deviations)
+    return may_split(r, end - start, float(node_weight(r, x.total)), depth, pure)
 
 
 @_called
 def node_search(
     s: Sample, r: Rules, x: Scratch, start: int, end: int, first: int, last: int, seed: int, drawn: Array
 ) -> Any:
-    """`search`, from Python."""
-    return search(s, r, x, start, end, first, last, seed, drawn)
+    """`search`, from Python; where the rules ask for some of the columns, among those drawn."""
+    if r.max_features < len(s.sizes):
+        last = draw(s.words, x.columns, r.max_features, start, end, seed, drawn)
+    return search(s, r, x, start, end, first, last, x.groups, x.deviations)
 
 
 @_called
 def node_record(s: Sample, x: Scratch, t: Nodes, slot: int, start: int, end: int, found: Found) -> int:
     """`record`, from Python."""
-    return record(s, x, t, slot, start, end, found)
+    return record(s, x.side, t, slot, start, end, found, x.groups)
 
 
 @_called
-def node_divide(s: Sample, x: Scratch, start: int, end: int, first: int, last: int) -> None:
+def node_divide(words: Array, side: Array, spare: Array, start: int, end: int, first: int, last: int) -> None:
     """`divide`, from Python."""
-    divide(s, x, start, end, first, last)
+    divide(words, side, spare, start, end, first, last)
 
 
 @_called
-def node_leaf(s: Sample, t: Nodes, slot: int, start: int, end: int) -> None:
+def node_leaf(words: Array, leaf_of: Array, slot: int, start: int, end: int) -> None:
     """`set_leaf`, from Python."""
-    set_leaf(s, t, slot, start, end)
+    set_leaf(words, leaf_of, slot, start, end)
 
 
 def warm() -> None:
@@ -785,22 +813,20 @@ def warm() -> None:
         words[2] = (np.arange(n) // 3 << 32) | np.arange(n)
         words[3] = (np.arange(n) << 32) | np.arange(n)
         keep_rows(words, np.arange(n), words.copy())
-        ones, zeros = np.ones(n, np.int64), np.zeros(2 * n, np.int64)
+        ones = np.ones(n, np.int64)
         y = np.arange(n) % 3
         steps = np.arange(n + 1, dtype=np.int64)
         s = Sample(words, np.array([0, 0, 3]), y.astype(np.int32), y, y.astype(float), ones, steps * (n - 1), steps)
         r = Rules(criterion, 3, True, True, 9, 2, 1, 0.0, 0.0, 3)
         flags = np.zeros((2 * n, 3), np.uint8)
         bits = np.zeros((2 * n, 1), np.int64)
-        six = [zeros.copy() for _ in range(6)]
-        sides = flags[:, 0].copy()
-        t = Nodes(six[0], six[1], six[2], six[3], six[4], sides, np.zeros(2 * n), six[5], bits, flags, ones.copy())
+        t = Nodes(np.zeros((7, 2 * n), np.int64), np.zeros(2 * n), bits, flags, ones.copy())
         for categories in (0, 3):
             s = s._replace(words=words.copy(), sizes=np.array([0, 0, categories]))
             x = room(n, 3, 3, categories, criterion == ABSOLUTE)
             node_may_split(s, r, x, 0, n, 0)
             node_search(s, r, x, 0, n, 0, 3, 1, flags[0])
             node_record(s, x, t, 0, 0, n, Found(0.0, 0, 1, 2, 0))
-            node_leaf(s, t, 0, 0, n)
+            node_leaf(s.words, t.leaf_of, 0, 0, n)
             grow(s, r, x, t, 0, 0, n, 0)
-            node_divide(s, x, 0, n, 0, 1)
+            node_divide(s.words, x.side, x.spare, 0, n, 0, 1)

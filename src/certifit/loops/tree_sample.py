@@ -45,20 +45,75 @@ class Rules(NamedTuple):
     max_features: int
 
 
-class Nodes(NamedTuple):
-    """The tree, one slot per node in preorder with gaps (a subtree of m rows owns 2m − 1 slots)."""
+# Rows of `Nodes.numbers`
+N_ROWS, N_LEFT, FEATURE, LOW, HIGH, MISSING_LEFT, SEED = range(7)
 
-    n_rows: Array
-    n_left: Array  # rows that go left; 0 for a leaf
-    feature: Array
-    low: Array  # ranks on either side of the threshold; high = MISSING: "is it known at all?"
-    high: Array
-    missing_left: Array
+
+class Nodes(NamedTuple):
+    """The tree, one slot per node in preorder with gaps (a subtree of m rows owns 2m − 1 slots).
+
+    All whole numbers stand in one array, because every array of a tuple makes each call longer to compile.
+    """
+
+    numbers: Array  # (7, slots) int64, see the properties
     gain: Array
-    seed: Array
     bits: Array  # (slots, words): the categories that go left
     drawn: Array  # (slots, d): columns looked at, when only some are
     leaf_of: Array  # (n,) slot of the leaf of each row
+
+    @property
+    def n_rows(self) -> Array:
+        """The rows of each node; 0 where a slot is empty."""
+        return self.numbers[N_ROWS]
+
+    @property
+    def n_left(self) -> Array:
+        """Rows that go left; 0 for a leaf."""
+        return self.numbers[N_LEFT]
+
+    @property
+    def feature(self) -> Array:
+        """The column of each split."""
+        return self.numbers[FEATURE]
+
+    @property
+    def low(self) -> Array:
+        """The rank below the threshold."""
+        return self.numbers[LOW]
+
+    @property
+    def high(self) -> Array:
+        """The rank above the threshold; `MISSING`: "is it known at all?"."""
+        return self.numbers[HIGH]
+
+    @property
+    def missing_left(self) -> Array:
+        """1 where missing values go left."""
+        return self.numbers[MISSING_LEFT]
+
+    @property
+    def seed(self) -> Array:
+        """What the columns of a node are drawn with."""
+        return self.numbers[SEED]
+
+
+class Groups(NamedTuple):
+    """Room for categorical columns."""
+
+    tally: Array  # (categories + 1, K + 2) int64: class weights, rows, code
+    shares: Array  # (categories + 1,) float64: what the categories are ordered by
+    order: Array  # (categories + 1,) int64
+    chosen: Array  # (bit words,) int64: the grouping of the best split so far
+    trial: Array  # (bit words,) int64
+    kept: Array  # (bit words,) int64
+
+
+class Deviations(NamedTuple):
+    """Room for the absolute error."""
+
+    tree: Array  # (2, n + 1) float64: Fenwick sums
+    costs: Array  # (2, n + 1) float64
+    local: Array  # (n,) int64: place of a row in the node's order of y
 
 
 class Scratch(NamedTuple):
@@ -68,35 +123,35 @@ class Scratch(NamedTuple):
     spare: Array  # (n,) int64
     total: Array  # (K,) int64: the node's weight per class
     left: Array  # (K,) int64
-    tally: Any  # (categories + 1, K + 2) int64: class weights, rows, code; None where no column is categorical
-    order: Array  # (categories + 1,) int64
     columns: Array  # (d,) int64: a permutation to draw from
-    chosen: Array  # (bit words,) int64: the grouping of the best split so far
-    trial: Array  # (bit words,) int64
-    kept: Array  # (bit words,) int64
-    tree: Any  # (2, n + 1) float64: Fenwick sums of the absolute error; None for every other criterion
-    costs: Array  # (2, n + 1) float64
-    local: Array  # (n,) int64: place of a row in the node's order of y
+    groups: Any  # `Groups`; None where no column is categorical
+    deviations: Any  # `Deviations`; None for every other criterion
+
+    @property
+    def chosen(self) -> Array:
+        """The grouping of the best split so far, empty where no column is categorical."""
+        return np.zeros(0, np.int64) if self.groups is None else self.groups.chosen
 
 
 def room(n: int, n_classes: int, d: int, categories: int, absolute: bool, side: Array | None = None) -> Scratch:
     """Room for one thread to work in, for n rows and d columns of at most so many categories."""
     k, bit_words = max(n_classes, 2), max(1, -(-categories // 64))
-    m = n if absolute else 0
+    groups = Groups(
+        tally=np.zeros((categories + 1, k + 2), np.int64),
+        shares=np.zeros(categories + 1),
+        order=np.zeros(categories + 1, np.int64),
+        chosen=np.zeros(bit_words, np.int64),
+        trial=np.zeros(bit_words, np.int64),
+        kept=np.zeros(bit_words, np.int64),
+    )
     return Scratch(
         side=np.zeros(n, np.uint8) if side is None else side,
         spare=np.empty(n, np.int64),
         total=np.zeros(k, np.int64),
         left=np.zeros(k, np.int64),
-        tally=np.zeros((categories + 1, k + 2), np.int64) if categories > 0 else None,
-        order=np.zeros(categories + 1, np.int64),
-        columns=np.zeros(d, np.int64),
-        chosen=np.zeros(bit_words, np.int64),
-        trial=np.zeros(bit_words, np.int64),
-        kept=np.zeros(bit_words, np.int64),
-        tree=np.zeros((2, m + 1)) if absolute else None,
-        costs=np.zeros((2, m + 1)),
-        local=np.zeros(m, np.int64),
+        columns=np.arange(d),
+        groups=groups if categories > 0 else None,
+        deviations=Deviations(np.zeros((2, n + 1)), np.zeros((2, n + 1)), np.zeros(n, np.int64)) if absolute else None,
     )
 
 

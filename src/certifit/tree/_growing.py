@@ -177,17 +177,13 @@ class _Growth:
         bit_words = max(1, -(-self.categories // 64))
         some = self.rules.max_features < d
 
-        def column() -> Array:
-            return np.zeros(slots, dtype=np.int64)
-
         self.nodes = tree_sample.Nodes(
-            n_rows=column(), n_left=column(), feature=column(), low=column(), high=column(),
-            missing_left=np.zeros(slots, dtype=np.uint8),
-            gain=np.zeros(slots), seed=column(),
+            numbers=np.zeros((7, slots), dtype=np.int64),
+            gain=np.zeros(slots),
             bits=np.zeros((slots if self.categories else 1, bit_words), dtype=np.int64),
             drawn=np.zeros((slots if some else 1, d), dtype=np.uint8),
             leaf_of=np.zeros(n, dtype=np.int64),
-        )  # fmt: skip
+        )
         self.nodes.seed[0] = settings.seed
         self.ids: list[tuple[int, int, int]] | None = None
         self.side = np.zeros(n, dtype=np.uint8)
@@ -238,11 +234,13 @@ class _Growth:
         t.n_rows[slot] = end - start
         found = self._question(slot, start, end, depth, rooms)
         if found.feature < 0 or found.score < r.min_gain:
-            loops.node_leaf(s, t, slot, start, end)
+            loops.node_leaf(s.words, t.leaf_of, slot, start, end)
             return 0
         n_left = int(loops.node_record(s, x, t, slot, start, end, found))
         parts = list(zip(rooms, ranges(len(s.words), len(rooms))))
-        side_by_side(lambda part: loops.node_divide(s, part[0], start, end, *part[1]), parts, len(rooms))
+        side_by_side(
+            lambda part: loops.node_divide(s.words, x.side, part[0].spare, start, end, *part[1]), parts, len(rooms)
+        )
         return n_left
 
     def _question(self, slot: int, start: int, end: int, depth: int, rooms: list[tree_sample.Scratch]) -> loops.Found:
@@ -256,7 +254,6 @@ class _Growth:
             return loops.Found(*loops.node_search(s, r, x, start, end, 0, self.d, seed, drawn))
         for y in rooms[1:]:
             y.total[:] = x.total
-            y.local[:] = x.local
         parts = list(zip(rooms, ranges(self.d, len(rooms))))
         found = side_by_side(
             lambda part: loops.node_search(s, r, part[0], start, end, *part[1], seed, drawn), parts, len(rooms)
@@ -270,7 +267,7 @@ class _Growth:
 
     def best_first(self) -> None:
         """Divide the leaf with the largest gain until there are ``max_leaf_nodes`` leaves."""
-        t = self.nodes
+        t, words = self.nodes, self.sample.words
         ids: list[tuple[int, int, int]] = [(0, self.n, 0)]  # start, end, depth of each node made so far
         children: dict[int, int] = {}
         heap: list[tuple[float, int, Any, Array]] = []
@@ -279,7 +276,7 @@ class _Growth:
         def consider(node: int) -> None:
             start, end, depth = ids[node]
             t.n_rows[node] = end - start
-            loops.node_leaf(self.sample, t, node, start, end)
+            loops.node_leaf(words, t.leaf_of, node, start, end)
             found = self._question(node, start, end, depth, rooms)
             if found.feature >= 0 and found.score >= self.rules.min_gain:
                 heapq.heappush(heap, (-found.score, node, found, rooms[0].chosen.copy()))
@@ -290,7 +287,7 @@ class _Growth:
             start, end, depth = ids[node]
             rooms[0].chosen[:] = chosen
             n_left = int(loops.node_record(self.sample, rooms[0], t, node, start, end, found))
-            loops.node_divide(self.sample, rooms[0], start, end, 0, len(self.sample.words))
+            loops.node_divide(words, self.side, rooms[0].spare, start, end, 0, len(words))
             children[node] = len(ids)
             ids += [(start, start + n_left, depth + 1), (start + n_left, end, depth + 1)]
             for child in (len(ids) - 2, len(ids) - 1):
