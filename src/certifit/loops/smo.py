@@ -132,7 +132,7 @@ def add_rows(K, i, weights, total):
             total[c] += w * row[c]
 
 
-@njit(nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True)
 def _taken(values, rows):
     """values[rows], which as an index of arrays takes a second to compile."""
     found = np.empty(len(rows))
@@ -193,7 +193,7 @@ def rounds(K, F, beta, lo, hi, target, shrink, per_point, largest, patience, roo
     return steps
 
 
-@njit(nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True, _nrt=False)
 def _offset(F, lo, hi, low, high, near):
     """The offset b of the smallest gap, a weighted median of −F: F = −b lies between ``low`` and ``high``.
 

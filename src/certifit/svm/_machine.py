@@ -31,6 +31,7 @@ from certifit.svm._linear import normals, unpacked
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
 _SINGLE = 1e-6  # relative gap above which single precision serves
+_DOUBLE = 600  # rows up to which it saves too little to compile the loops for it, too
 _WHOLE = 1024  # rows up to which the Gram matrix is computed once: the first block of pair steps has all of them
 
 CONSTRAINTS: dict[str, Any] = {
@@ -150,7 +151,7 @@ def solve_box(
         X = X - centre
 
     relative = model._relative_gap()
-    single = isinstance(kernel, RBF) and relative >= _SINGLE and X.shape[0] > 500
+    single = isinstance(kernel, RBF) and relative >= _SINGLE and X.shape[0] > _DOUBLE
     few = X.shape[0] <= _WHOLE
 
     @cache
