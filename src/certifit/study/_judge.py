@@ -164,7 +164,10 @@ def _deviance(y: Array, said: Answers, classes: Array | None, w: Array | None) -
 
 # -- which --------------------------------------------------------------------------------------------
 AUC = Measure(
-    "AUC", "roc_auc", "area under the ROC curve: the chance that a random positive row outranks a negative one", _auc
+    "AUC",
+    "roc_auc",
+    "area under the ROC curve, the chance that a random positive row is ranked above a random negative one",
+    _auc,
 )
 ACCURACY = Measure("accuracy", "accuracy", "fraction of rows whose class is predicted correctly", _accuracy)
 BALANCED = Measure("balanced accuracy", "balanced_accuracy", "mean recall over the classes", _balanced)
