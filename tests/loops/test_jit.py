@@ -1,6 +1,7 @@
 """One process compiles a file of loops at a time; the same thread may come back for the loops that a loop calls."""
 
 import fcntl
+import gc
 
 import pytest
 
@@ -40,3 +41,15 @@ def test_without_a_place_to_write_compiling_goes_on(tmp_path):
         pass
     with _jit._turn("some.module", None):
         pass
+
+
+def test_the_garbage_collector_rests_while_a_module_compiles(tmp_path):
+    assert gc.isenabled()
+    with _jit._turn("some.module", str(tmp_path)):
+        with _jit._turn("some.module", str(tmp_path)):
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(ZeroDivisionError), _jit._turn("some.module", None):
+        raise ZeroDivisionError
+    assert gc.isenabled()

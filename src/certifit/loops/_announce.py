@@ -48,7 +48,7 @@ class Watch(event.Listener):
     """
 
     def __init__(self) -> None:
-        self.seconds = 0.0  # processor time, of all loops
+        self.seconds = 0.0  # processor time of the compiling threads, of all loops
         self.spent: dict[str, float] = {}
         self.said: set[str] = set()
         self._depth = 0
@@ -62,7 +62,7 @@ class Watch(event.Listener):
         words = about(event)
         if self._depth > 1 or words is None:
             return
-        self._begun = (time.perf_counter(), time.process_time())
+        self._begun = (time.perf_counter(), time.thread_time())
         self._vectorize = _SETTINGS.LOOP_VECTORIZE
         if _file(event) in BRANCHING:
             _SETTINGS.LOOP_VECTORIZE = 0
@@ -82,7 +82,7 @@ class Watch(event.Listener):
             self._timer.cancel()
             self._timer = None
         self.spent[words] = self.spent.get(words, 0.0) + time.perf_counter() - self._begun[0]
-        self.seconds += time.process_time() - self._begun[1]
+        self.seconds += time.thread_time() - self._begun[1]
 
     def _say(self, words: str) -> None:
         self.said.add(words)
