@@ -236,3 +236,8 @@ def test_the_build_notices_broken_links_network_and_raw_mathematics(tmp_path):
         "leads to gone.html, which is not there",
         "leads to good.html#there, but that page has no such place",
     ]
+
+
+def test_formulas_show_no_commands():
+    for operator in (r"\arg\max_c p", r"\arg\min_v \tfrac12"):
+        assert "\\" not in part("mathml").convert(operator)

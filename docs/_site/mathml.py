@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
-from latex2mathml.converter import convert
+from latex2mathml import converter
+
+
+def convert(formula: str, display: str = "inline") -> str:
+    """MathML of a formula; latex2mathml would print the name of the operator arg with its backslash."""
+    return converter.convert(formula.replace(r"\arg", r"\operatorname{arg}\,"), display=display)
 
 
 def _inline(self: Any, node: nodes.math) -> None:

@@ -18,8 +18,9 @@ _LEVEL = 1e-8  # slope of the log evidence, per row, at which it counts as level
 class BayesianRidge(BayesianLinearRegression):
     r"""Ridge regression whose noise and prior precision have the largest evidence.
 
-    .. math:: y = w^\top x + b + \varepsilon, \quad \varepsilon \sim N(0, 1/\alpha), \quad w \sim N(0, I/\lambda),
-              \qquad \hat\alpha, \hat\lambda = \arg\max\ p(y \mid \alpha, \lambda)\,p(\alpha)\,p(\lambda)
+    .. math:: y = w^\top x + b + \varepsilon, \quad \varepsilon \sim N(0, 1/\alpha), \quad w \sim N(0, I/\lambda)
+
+    .. math:: \hat\alpha, \hat\lambda = \arg\max\ p(y \mid \alpha, \lambda)\,p(\alpha)\,p(\lambda)
 
     `BayesianLinearRegression` on the columns themselves. scikit-learn stops when coefficients change by less than
     ``tol``; here the evidence is maximised until it is stationary, and the certificate bounds its slope.
