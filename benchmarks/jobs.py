@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ class Job:
     """A family at work.
 
     ``usual`` are its sizes (rows, columns, classes, points of a grid); ``grows`` says how far each of them is taken,
-    and ``promised`` with which power of it theory lets the cost grow.
+    and ``promised`` with which power of it theory lets the cost grow. ``raced`` are the sizes at which it meets other
+    libraries, where it does.
     """
 
     fit: Callable[[Any, Any, Sizes], Any]
@@ -24,6 +25,7 @@ class Job:
     grows: dict[str, tuple[int, ...]]
     promised: dict[str, float]
     target: str = "class"
+    raced: Sizes = field(default_factory=dict)
 
     def data(self, sizes: Sizes) -> tuple[Any, Any]:
         """Gaussian rows with a linear signal and noise; targets as the family wants them."""
@@ -139,3 +141,18 @@ JOBS = {
     ),
 }  # fmt: skip
 """In the order of the documentation."""
+_RACED = {
+    "LinearRegression": {"rows": 100_000, "columns": 100},
+    "Ridge": {"rows": 100_000, "columns": 200},
+    "Lasso": {"rows": 1_000, "columns": 10_000},
+    "LogisticRegression": {"rows": 100_000, "columns": 100},
+    "GLM, Poisson": {"rows": 100_000, "columns": 50},
+    "Perceptron": {"rows": 200_000, "columns": 50},
+    "LinearSVC": {"rows": 100_000, "columns": 50},
+    "SVC, RBF": {"rows": 10_000, "columns": 20},
+    "DecisionTreeClassifier": {"rows": 100_000, "columns": 20},
+    "GaussianNB": {"rows": 1_000_000, "columns": 20},
+    "PCA": {"rows": 100_000, "columns": 100},
+    "KMeans": {"rows": 200_000, "columns": 20, "classes": 20},
+}
+JOBS = {name: replace(job, raced=_RACED.get(name, {})) for name, job in JOBS.items()}

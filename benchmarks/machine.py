@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import psutil
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 QUIET = 0.1  # fraction of all cores that other processes may use while ratios still mean something
 _LIBRARIES = ("certifit", "numpy", "scipy", "scikit-learn", "numba")
@@ -103,9 +103,14 @@ def bandwidth() -> float:
 
 @cache
 def flops(dtype: str = "float64") -> float:
-    """Operations a second of a square matrix product with the BLAS that NumPy has loaded."""
+    """Operations a second of square matrix products with the BLAS that NumPy has loaded, one on each core.
+
+    Threads of a BLAS that share one product wait for each other, which would make the peak look lower than it is.
+    """
     A = np.ones((1500, 1500), dtype)
-    return 2.0 * len(A) ** 3 / _best(lambda: A @ A)
+    cores = os.cpu_count() or 1
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
+        return cores * 2.0 * len(A) ** 3 / _best(lambda: list(pool.map(A.__matmul__, [A] * cores)))
 
 
 def roofline(bytes_read: float, operations: float, dtype: str = "float64") -> float:
