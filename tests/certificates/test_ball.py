@@ -101,3 +101,52 @@ def test_overflow_is_a_doubt_not_a_proof():
     assert not (big.upper < 1e309).all() or not np.isfinite(big.rad).all()
     zero = Ball(np.array([1.0])) / Ball(np.array([0.0]), np.array([0.1]))
     assert not (zero.upper <= 1e300).any()
+
+
+HARD = {
+    "plain": lambda rng: rng.normal(size=3001),
+    "cancelling": lambda rng: (lambda a: rng.permutation(np.concatenate([a, -a, [1e-9]])))(rng.normal(size=900) * 1e8),
+    "many sizes": lambda rng: rng.normal(size=2000) * 10.0 ** rng.integers(-300, 290, 2000),
+    "denormal": lambda rng: rng.normal(size=700) * 1e-310,
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_long_sums_lose_little_more_than_the_rounding_of_the_result(name):
+    rng = np.random.default_rng(0)
+    x = HARD[name](rng)
+    radius = np.abs(x) * 1e-12
+    true = sum(map(Fraction, x.tolist()))
+    found, wide, level = Ball(x).sum(), Ball(x, radius).sum(), Ball(x, 1e-3).sum()
+    assert Fraction(float(found.lower)) <= true <= Fraction(float(found.upper))
+    assert float(found.rad) <= 4e-16 * abs(float(true)) + 1e-28 * np.abs(x).sum() + 1e-320
+    room = sum(map(Fraction, radius.tolist()))
+    assert Fraction(float(wide.lower)) <= true - room
+    assert true + room <= Fraction(float(wide.upper))
+    assert Fraction(float(level.upper)) - Fraction(float(level.lower)) >= 2 * len(x) * Fraction(1e-3)
+
+
+def test_a_long_sum_whose_pairs_overflow_is_still_right():
+    x = np.tile([1e308, 1e308, -1e308, -1e308], 400)
+    x = np.concatenate([x[x > 0], x[x < 0]])
+    assert np.isnan(Ball(x).sum().mid) or Ball(x).sum().contains(0.0)
+    assert np.isnan(Ball(np.full(2000, 1e308)).sum().mid)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e150, 1e-170])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_about_a_centre_contain_the_exact_ones(scale, weighted):
+    from certifit.certificates.counts import _sums
+    from certifit.certificates.spectrum import _moments
+
+    rng = np.random.default_rng(1)
+    X = (rng.normal(size=(60, 3)) + 1e3) * scale
+    centre, w = X.mean(axis=0), rng.uniform(size=60) if weighted else np.ones(60)
+    t = exact(X) - exact(centre)
+    first, second = exact(w) @ t, t.T @ (t * exact(w)[:, None])
+    for sums, products in (_moments(X - centre, w), (_sums(X - centre, w)[1], None)):
+        assert inside(sums, first)
+        assert products is None or inside(products, second)
+    whole, _, squares = _sums(X - centre, w)
+    assert inside(squares, np.diag(second))
+    assert inside(whole, np.full(3, exact(w).sum()))

@@ -282,3 +282,19 @@ def test_groupings_under_a_limit_on_leaves_claim_no_more_than_was_compared():
     order = "by groups of categories that follow one another in the order of their means"
     assert order in DecisionTreeRegressor(max_depth=1, min_samples_leaf=2).fit(frame, y).certificate_.claim
     assert order not in DecisionTreeRegressor(max_depth=1).fit(frame, y).certificate_.claim
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_costs_of_whole_weights_are_those_of_balls_from_below(criterion, classes):
+    from certifit.certificates import Ball
+    from certifit.certificates.tree_questions import cost, whole_cost
+
+    rng = np.random.default_rng(0)
+    left, right = (rng.integers(0, 10 ** rng.integers(1, 14), size=(500, classes)) for _ in range(2))
+    left[:, 0] += 1  # no side is without weight
+    right[:, 1] += 1
+    balls = cost(Ball(left.astype(float)), Ball(right.astype(float)), criterion)
+    found = whole_cost(left, right, criterion)
+    assert np.all(found <= balls.upper)
+    assert np.all(found >= balls.lower - 1e-14 * balls.upper)

@@ -26,6 +26,7 @@ import scipy.sparse
 import scipy.special
 
 from certifit._types import Array, Matrix, Numeric
+from certifit.certificates._long_sum import long_sum
 
 UNIT = 2.0**-53
 ETA = 2.0**-1070  # more than any error of underflow in one operation
@@ -116,6 +117,11 @@ def gamma(k: int) -> float:
 
 def _is_exact(*arrays: Any) -> bool:
     return any(getattr(a, "dtype", None) == np.dtype(object) for a in arrays)
+
+
+def _zero(radius: Array) -> bool:
+    """Whether one float, zero, is the radius of all numbers, which then need no terms for it."""
+    return radius.ndim == 0 and radius.dtype != object and radius == 0.0
 
 
 def _up(radius: Numeric) -> Numeric:
@@ -260,7 +266,9 @@ class Ball:
 
     def __mul__(self, other: Numeric) -> Ball:
         self, other = self._meet(other)
-        rad = np.abs(self.mid) * other.rad + (np.abs(other.mid) + other.rad) * self.rad
+        rad = 0.0 if _zero(other.rad) else np.abs(self.mid) * other.rad
+        if not _zero(self.rad):
+            rad = rad + (np.abs(other.mid) + other.rad) * self.rad
         return self._rounded(np.asarray(self.mid * other.mid), rad)
 
     def __truediv__(self, other: Numeric) -> Ball:
@@ -304,10 +312,13 @@ class Ball:
         if self.exact:
             rad = np.broadcast_to(self.rad, self.mid.shape)
             return Ball(np.asarray(self.mid.sum(axis=axis)), np.asarray(rad.sum(axis=axis)))
+        if axis is None:
+            total, lost = long_sum(self.mid)
+            k = self.mid.size
+            error = UNIT * abs(total) + gamma(k + 4) * lost * (1.0 + 2 * gamma(k + 4))
+            rad = k * self.rad if self.rad.ndim == 0 else (1.0 + gamma(k)) * np.broadcast_to(self.rad, self.shape).sum()
+            return Ball(np.asarray(total), _up(np.asarray(rad + error)))
         rad = np.broadcast_to(self.rad, self.mid.shape)
-        if axis is None:  # math.fsum is correctly rounded
-            total = np.asarray(_fsum(self.mid))
-            return Ball(total, _up(np.asarray(_fsum(rad)) + UNIT * np.abs(total)))
         k = self.mid.shape[axis]
         error = gamma(k) * np.abs(self.mid).sum(axis=axis) + (1.0 + gamma(k)) * rad.sum(axis=axis)
         return Ball(self.mid.sum(axis=axis), _up(error))
@@ -371,13 +382,6 @@ def times_power(values: Array, power: Array) -> Array:
     if np.all(np.abs(power) <= 1000):
         return np.asarray(values * np.ldexp(1.0, power))
     return np.asarray(np.ldexp(values, power))
-
-
-def _fsum(values: Array) -> float:
-    try:
-        return math.fsum(values.ravel().tolist())  # floats of Python's own are read several times as fast
-    except (OverflowError, ValueError):  # infinities of both signs, or beyond the largest float
-        return math.nan
 
 
 def _logaddexp(a: Ball, b: Ball) -> Ball:

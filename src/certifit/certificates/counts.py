@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import UNIT, Ball, ball, rationals
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, gamma, rationals
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, LISTS, LOGARITHMS, NUMBER, WHOLE, word
@@ -127,6 +127,10 @@ def _deviations(
         weight = np.broadcast_to(weight, block.shape) if present is None else weight * present[rows]
         for c in _present(codes[rows]):
             mine = codes[rows] == c
+            if present is None and rigor != "exact":
+                parts = _sums(block[mine] - theta[c], data.weights[rows][mine])
+                sums[c] = [total + part for total, part in zip(sums[c], parts)]
+                continue
             w = ball(weight[mine], like=sums[c][0])
             t = Ball(block[mine]) - ball(theta[c], like=sums[c][0])
             wt = w * t
@@ -136,6 +140,20 @@ def _deviations(
         Ball(np.array([b.mid for b in s]), np.array([np.broadcast_to(b.rad, b.mid.shape) for b in s])) for s in stack
     )
     return W, r1, r2
+
+
+def _sums(T: Array, w: Array) -> tuple[Ball, Ball, Ball]:
+    """Σw (once for each column), Σwt and Σwt², where each entry of T is t after one rounding."""
+    n, d = T.shape
+    squares = np.square(T)
+    first, second, size = w @ T, w @ squares, np.abs(w) @ np.abs(T)
+    slack, tiny = gamma(n + 4) * (1.0 + 2 * gamma(n + 4)), ETA * (n + float(np.abs(w).sum()))
+    whole = Ball(w).sum()
+    return (
+        Ball(np.full(d, whole.mid), np.full(d, whole.rad)),
+        Ball(first, slack * size * (1.0 + 16 * UNIT) + tiny),
+        Ball(second, slack * (np.abs(w) @ squares) * (1.0 + 16 * UNIT) + tiny),
+    )
 
 
 def _no_zero(W: Ball) -> Ball:

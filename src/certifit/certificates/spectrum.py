@@ -24,7 +24,7 @@ import scipy.linalg
 import scipy.sparse
 
 from certifit._types import Array
-from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, NUMBER
@@ -66,15 +66,27 @@ def _centred_blocks(data: Data, centre: Array) -> Iterator[tuple[slice, Ball]]:
         yield part, Ball(np.asarray(block, dtype=float)) - Ball(centre)
 
 
+def _moments(T: Array, w: Array) -> tuple[Ball, Ball]:
+    """Σwt and Σwttᵀ, where each entry of T is t after one rounding."""
+    n = len(T)
+    size, weight = np.abs(T), np.abs(w)
+    first, around = w @ T, weight @ size
+    slack, tiny = gamma(n + 4) * (1.0 + 2 * gamma(n + 4)) * (1.0 + 16 * UNIT), ETA * (n + size.sum(axis=0))
+    if np.all(w == 1.0):  # NumPy then forms half of each product
+        second, square = T.T @ T, size.T @ size
+    else:
+        second, square = T.T @ (T * w[:, None]), size.T @ (size * weight[:, None])
+    return Ball(first, slack * around + n * ETA), Ball(second, slack * square + tiny[:, None])
+
+
 def centred_scatter(data: Data, centre: Array, about_mean: bool = True) -> tuple[Ball, Ball, Ball]:
     """Σ w (x − m)(x − m)ᵀ about the exact mean m (or about ``centre``), m − ``centre``, and Σ w."""
     d = data.X.shape[1]
     total, shift, product = Ball(0.0), Ball(np.zeros(d)), Ball(np.zeros((d, d)))
     for part, t in _centred_blocks(data, centre):
-        w = Ball(data.weights[part])
-        wt = t * w.reshape(-1, 1)
-        total, shift = total + w.sum(), shift + wt.sum(axis=0)
-        product = product + dot(t.T, wt)
+        w = data.weights[part]
+        total, sums, products = total + Ball(w).sum(), *_moments(t.mid, w)
+        shift, product = shift + sums, product + products
     mean = shift / total
     outer = mean.reshape(-1, 1) * mean.reshape(1, -1)
     return (product - outer * total if about_mean else product), mean, total

@@ -225,7 +225,7 @@ class _Table:
         weight = data.weights.astype(float)
         if e.get("classes") is not None:
             place = _places(e["classes"])
-            self.codes = np.array([place[_label(v)] for v in y])
+            self.codes = tq.by_value(y, lambda v: place[_label(v)])
             if e.get("class_weight") is not None:
                 factor = np.asarray(e["class_weight"], dtype=float)
                 if factor.shape != (len(place),) or not np.all((factor >= 0) & np.isfinite(factor)):

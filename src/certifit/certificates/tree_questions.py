@@ -7,7 +7,7 @@ sum of weight × impurity over both sides (for the squared error without the par
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -46,9 +46,14 @@ class Sums:
     relative: float  # further relative rounding of a row
     sizes: Array  # (nodes, k): Σ |column| in units, for the relative part
 
+    @property
+    def whole(self) -> bool:
+        """Whether weights are whole numbers, below 2⁵³ in all."""
+        return not self.relative and not self.half.any() and bool(np.all(self.units == 1.0))
+
     def ball(self, total: Array, rows: Array, node: Array) -> Ball:
         """Integer sums over so many rows of each node as numbers with their error."""
-        if not self.relative and not self.half.any() and np.all(self.units == 1.0):  # whole weights, below 2⁵³ in all
+        if self.whole:
             mid = total.astype(float)
             return Ball(mid, 2 * UNIT * np.abs(mid))
         units = self.units[node]
@@ -121,6 +126,23 @@ def side_cost(side: Ball, criterion: str) -> Ball:
     return found if criterion == "gini" else found / Ball(np.log(2.0), 4 * UNIT)
 
 
+def whole_cost(left: Array, right: Array, criterion: str) -> Array:
+    """`cost` from below for class weights that are whole numbers, which floats hold as they are.
+
+    No term is negative: the relative error of the sum is that of its terms, and of so many additions.
+    """
+    found = np.zeros(len(left))
+    for side in (left, right):
+        weights = np.ascontiguousarray(side.T, dtype=float)
+        total = weights.sum(axis=0)
+        for own in weights:
+            if criterion == "gini":
+                found += own * (total - own) / total
+            else:
+                found += own * np.log1p((total - own) / np.where(own > 0.0, own, 1.0)) / np.log(2.0)
+    return found * (1.0 - gamma(2 * left.shape[1] + 24))
+
+
 class Best:
     """The least cost found so far at each node (from below), and how many splits were compared."""
 
@@ -145,6 +167,14 @@ def drawn_columns(e: Evidence, inner: Array, feature: Array, columns: int) -> Ar
     if not np.all(drawn[inner, feature[inner]]):
         raise ValueError("a split is on a column that was drawn for its node")
     return drawn
+
+
+def by_value(y: Array, code: Callable[[object], int]) -> Array:
+    """The code of every label, asked once for each that occurs."""
+    if y.dtype == object:
+        return np.array([code(v) for v in y])
+    seen, place = np.unique(y, return_inverse=True)
+    return np.array([code(v) for v in seen])[place]
 
 
 def finite_or_missing(X: Array) -> Array:
@@ -225,6 +255,10 @@ def _offer(r: LevelRows, s: Sums, totals: Array, node: Array, left: Array, rows:
     ok = (rows >= r.min_rows) & (n[node] - rows >= r.min_rows)
     node, left, rows = node[ok], left[ok], rows[ok]
     if not len(node):
+        return
+    if r.criterion in ("gini", "entropy") and r.min_weight <= 0 and s.whole:
+        with np.errstate(invalid="ignore"):  # rows without weight on one side: nothing is known
+            best.offer(node, whole_cost(left, totals[node] - left, r.criterion))
         return
     a = s.ball(left, rows, node)
     b = s.ball(totals[node] - left, n[node] - rows, node)
