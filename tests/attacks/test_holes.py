@@ -288,3 +288,6 @@ def test_a_table_of_countless_categories_is_refused_at_once(count, tmp_path):
     honest, table = CASES["categorical counts"](np.random.default_rng(0)).proof(tmp_path)
     honest["evidence"]["n_categories"][0] = count
     assert "out of range" in outcome(honest, table)
+    case = case_of("smoothed-counts", "categorical")
+    sizes = [count, *case.certificate.evidence["n_categories"][1:]]
+    assert not issue("smoothed-counts", case.data, {**case.certificate.evidence, "n_categories": sizes}).holds
