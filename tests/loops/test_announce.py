@@ -50,6 +50,15 @@ def test_short_waits_add_up(watch, capsys):
     assert "support vector machines" in capsys.readouterr().err
 
 
+def test_settings_of_a_loop_end_with_it(watch):
+    settings = _announce._SETTINGS
+    before = settings.LOOP_VECTORIZE, settings.OPT
+    watch.on_start(event("certifit.loops.tree_growing"))
+    assert (settings.LOOP_VECTORIZE, settings.OPT) == (0, 2)
+    watch.on_end(event("certifit.loops.tree_growing"))
+    assert (settings.LOOP_VECTORIZE, settings.OPT) == before
+
+
 def test_every_file_of_loops_has_words():
     from certifit import loops
 
