@@ -56,7 +56,7 @@ def test_settings_of_a_loop_end_with_it(watch):
     watch.on_start(event("certifit.loops.tree_growing"))
     assert (settings.LOOP_VECTORIZE, settings.OPT) == (0, 2)
     watch.on_end(event("certifit.loops.tree_growing"))
-    assert (settings.LOOP_VECTORIZE, settings.OPT) == before
+    assert before == (settings.LOOP_VECTORIZE, settings.OPT)
 
 
 def test_every_file_of_loops_has_words():
