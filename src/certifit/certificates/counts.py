@@ -283,7 +283,7 @@ def _cells(evidence: Evidence, d: int) -> tuple[Any, Array, int]:
 
 
 def _check_width(evidence: Evidence, d: int) -> None:
-    """Refuse numbers of categories that are not those of the stated probabilities."""
+    """Refuse numbers of categories that are not those of the probabilities, before arrays of that width are made."""
     sizes = [int(m) for m in np.ravel(np.asarray(evidence.get("n_categories", ()), dtype=object))]
     if len(sizes) != d or min(sizes, default=0) < 1 or sum(sizes) != np.shape(evidence["feature_log_prob"])[-1]:
         raise ValueError("a number of categories is needed for each column, and a probability for each category")
@@ -378,9 +378,7 @@ class SmoothedCounts(Kind):
             return Proof({}, (known,))
         if not np.all(np.isfinite(data.X.data if scipy.sparse.issparse(data.X) else data.X)):
             raise ValueError("the data are not finite")
-        if (
-            evidence["model"] == "categorical"
-        ):  # before anything of that width is built: evidence may name 10⁹ categories
+        if evidence["model"] == "categorical":
             _check_width(evidence, data.X.shape[1])
         cells, group, groups = _cells(evidence, data.X.shape[1])
         counts = _count_cells(data, codes, len(classes), cells, len(group), rigor)
