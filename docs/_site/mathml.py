@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
-from docutils import nodes
 from latex2mathml import converter
 
 
@@ -13,14 +12,21 @@ def convert(formula: str, display: str = "inline") -> str:
     return converter.convert(formula.replace(r"\arg", r"\operatorname{arg}\,"), display=display)
 
 
-def _inline(self: Any, node: nodes.math) -> None:
+def _inline(self: Any, node: Any) -> None:
     self.body.append(convert(node.astext()))
-    raise nodes.SkipNode
+    _nothing_more()
 
 
-def _block(self: Any, node: nodes.math_block) -> None:
+def _block(self: Any, node: Any) -> None:
     self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
-    raise nodes.SkipNode
+    _nothing_more()
+
+
+def _nothing_more() -> NoReturn:
+    """Tell docutils, which only a build of the site has, that the node is written."""
+    from docutils.nodes import SkipNode
+
+    raise SkipNode
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -118,7 +118,8 @@ def codes_of(labels: Array, classes: Array) -> Array:
     """Place of each label among the classes, −1 for others: by different labels, of which there are few."""
     y = labels if labels.dtype.kind in "biuf" else labels.astype(str)
     y = np.asarray(y, dtype=float) if y.dtype.kind in "biu" else y
-    if y.dtype.kind == "f" and classes.dtype.kind in "biuf" and len(classes) <= _FEW:  # quicker than sorting
+    numbers = classes.ndim == 1 and classes.dtype.kind in "biuf"
+    if numbers and y.dtype.kind == "f" and len(classes) <= _FEW:  # quicker than sorting
         codes = np.full(len(y), -1)
         for k, label in enumerate(classes.astype(float)):
             np.copyto(codes, k, where=y == label)
