@@ -282,13 +282,6 @@ def _cells(evidence: Evidence, d: int) -> tuple[Any, Array, int]:
     raise ValueError(f"unknown model {model!r}")
 
 
-def _check_width(evidence: Evidence, d: int) -> None:
-    """Refuse numbers of categories that are not those of the probabilities, before arrays of that width are made."""
-    sizes = [int(m) for m in np.ravel(np.asarray(evidence.get("n_categories", ()), dtype=object))]
-    if len(sizes) != d or min(sizes, default=0) < 1 or sum(sizes) != np.shape(evidence["feature_log_prob"])[-1]:
-        raise ValueError("a number of categories is needed for each column, and a probability for each category")
-
-
 def _inside(X: Matrix, sizes: Any) -> bool:
     """Whether every cell is a category number 0 … size − 1: none is left uncounted."""
     dense = X.toarray() if scipy.sparse.issparse(X) else X
@@ -379,7 +372,9 @@ class SmoothedCounts(Kind):
         if not np.all(np.isfinite(data.X.data if scipy.sparse.issparse(data.X) else data.X)):
             raise ValueError("the data are not finite")
         if evidence["model"] == "categorical":
-            _check_width(evidence, data.X.shape[1])
+            # Before arrays of that width are made: evidence may name any number of categories.
+            width = sum(int(m) for m in np.ravel(evidence["n_categories"]))
+            _check_shape((len(classes), width), probabilities=np.asarray(evidence["feature_log_prob"]))
         cells, group, groups = _cells(evidence, data.X.shape[1])
         counts = _count_cells(data, codes, len(classes), cells, len(group), rigor)
         alpha, sane = _parameter(evidence, "alpha")
