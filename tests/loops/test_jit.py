@@ -53,3 +53,31 @@ def test_the_garbage_collector_rests_while_a_module_compiles(tmp_path):
     with pytest.raises(ZeroDivisionError), _jit._turn("some.module", None):
         raise ZeroDivisionError
     assert gc.isenabled()
+
+
+def test_flags_are_compared_as_numba_does():
+    from numba.core.compiler import Flags
+    from numba.core.targetconfig import TargetConfig
+
+    plain = TargetConfig.__eq__
+    sets = [
+        {},
+        {"nrt": True},
+        {"nrt": False},
+        {"error_model": "numpy"},
+        {"error_model": "python"},
+        {"release_gil": True},
+    ]
+    made = []
+    for options in [*sets, *sets]:
+        flags = Flags()
+        for name, value in options.items():
+            setattr(flags, name, value)
+        made.append(flags)
+    for a in made:
+        for b in made:
+            assert _jit.same_flags(a, b) == plain(a, b)
+    assert _jit.same_flags(made[0], 1) is NotImplemented
+    with _jit._quick_flags():
+        assert TargetConfig.__eq__ is _jit.same_flags
+    assert TargetConfig.__eq__ is plain
