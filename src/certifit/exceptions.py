@@ -64,7 +64,7 @@ class DivergenceError(CertifitError, ArithmeticError):
 
 
 class NoOptimumError(CertifitError, ValueError):
-    """The objective has no finite minimiser; the message shows a direction along which it decreases without bound.
+    """The objective has no finite minimiser; the message shows a direction along which it keeps decreasing.
 
     Examples
     --------

@@ -94,7 +94,7 @@ def test_poisson_counts_that_are_all_zero_on_a_rare_column_have_no_optimum(n):
     X = np.column_stack([rng.normal(size=n), np.arange(n) < 2])
     y = rng.poisson(1.0, n)
     y[:2] = 0
-    with pytest.raises(NoOptimumError, match="increases without bound"):
+    with pytest.raises(NoOptimumError, match="keeps increasing"):
         GLM("poisson").fit(X, y)
     y[0] = 3
     assert GLM("poisson").fit(X, y).predict(X)[:2].sum() == pytest.approx(3.0, abs=1e-4)

@@ -272,7 +272,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         shown = np.array2string(direction[: X.shape[1]], precision=3, threshold=6)
         raise NoOptimumError(
             f"No finite optimum: along w = {shown} every score with y = 0{' or 1' if share else ''} moves in the right "
-            "direction and the others stay, so the likelihood increases without bound. Use a penalty (alpha > 0) or "
+            "direction and the others stay, so the likelihood keeps increasing. Use a penalty (alpha > 0) or "
             "drop a column."
         )
 

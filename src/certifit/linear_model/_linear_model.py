@@ -197,7 +197,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         answer = separability(X[used], np.asarray(y)[used], fit_intercept=self.fit_intercept)
         if answer.holds and answer.verdict == "separable":
             raise NoOptimumError(
-                "No finite optimum: the classes are separable, so the loss decreases without bound along w = "
+                "No finite optimum: the classes are separable, so the loss keeps decreasing along w = "
                 f"{np.array2string(np.asarray(answer.w), precision=3, threshold=6)}. Use a penalty (lam > 0)."
             )
 

@@ -94,7 +94,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
     Raises
     ------
     NoOptimumError
-        Without a penalty on classes that are separable or touch: the likelihood then increases without bound. The
+        Without a penalty on classes that are separable or touch: the likelihood then keeps increasing. The
         message shows the direction; ``error.certificate`` is the proof.
 
     Examples
@@ -256,7 +256,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         with np.printoptions(precision=3, threshold=6, suppress=True):
             shown = "" if w is None else f" along w = {np.asarray(w) / (np.abs(w).max(initial=0.0) or 1.0)}"
         error = NoOptimumError(
-            f"No finite optimum: the classes are {answer.verdict}, so the likelihood increases without bound{shown}. "
+            f"No finite optimum: the classes are {answer.verdict}, so the likelihood keeps increasing{shown}. "
             "Use a penalty (C=1.0), or separability(X, y, rigor='exact') to see the proof."
         )
         error.certificate = answer.certificate  # type: ignore[attr-defined]

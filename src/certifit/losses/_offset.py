@@ -22,7 +22,7 @@ def best_offset(loss: Loss, z: Array, y: Array, weights: Array) -> float:
     Returns
     -------
     float
-        The minimiser (a middle one when there are several); ±inf never: where the loss decreases without bound
+        The minimiser (a middle one when there are several); ±inf never: where the loss keeps decreasing
         (one class only) the search ends at a score of about 700 beyond the data.
 
     Examples

@@ -202,7 +202,7 @@ def fit_logistic(job: Job, model: BaseEstimator) -> None:
     at, _ = newton(job, objective, seen, start, model.tol**2 / 10, model.max_iter)
     if strength == 0.0 and not at.converged:
         raise NoOptimumError(
-            "No finite optimum was reached: without a penalty the likelihood increases without bound if a "
+            "No finite optimum was reached: without a penalty the likelihood keeps increasing if a "
             "hyperplane separates the classes. Use a penalty (C=1.0)."
         )
     warn_if_short(model, at)

@@ -1,6 +1,6 @@
-r"""Does a maximum-likelihood estimate exist? If not, along which direction does the likelihood increase without bound?
+r"""Does a maximum-likelihood estimate exist? If not, along which direction does the likelihood keep increasing?
 
-For Poisson (log link) and binomial (logit) models the likelihood increases without bound along δ exactly when
+For Poisson (log link) and binomial (logit) models the likelihood keeps increasing along δ exactly when
 
 - scores do not move on rows with an interior y (0 < y, and y < 1 for shares),
 - fall (or stay) on rows with y = 0, rise (or stay) on rows with y = 1 (shares only),
@@ -65,7 +65,7 @@ def _slope_of_flat(f: SmoothSum, kept: Array, root: Array, used: Array) -> float
 
 
 def rising_direction(X: Array, y: Array, weights: Array, fit_intercept: bool, share: bool) -> Array | None:
-    """δ of shape (d [+ 1],) along which the likelihood increases without bound, or None when there is none.
+    """δ of shape (d [+ 1],) along which the likelihood keeps increasing, or None when there is none.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def effects(pipeline: Pipeline, work: Work) -> Record | None:
             warnings.simplefilter("ignore")
             summary = model.fit(Z, y).summary()
     except NoOptimumError:
-        return {"why_not": "without a penalty the likelihood increases without bound, so there is no optimum"}
+        return {"why_not": "without a penalty the likelihood keeps increasing as some coefficients grow: no optimum"}
     except (ValueError, CertifitError) as error:
         return {"why_not": " ".join(str(error).split()).partition(". ")[0].rstrip(".")}
     return _table(summary, encoder, ratio)

@@ -1,4 +1,4 @@
-"""Logistic regression: probabilities, thresholds, and the likelihood that increases without bound."""
+"""Logistic regression: probabilities, thresholds, and the likelihood that keeps increasing."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Logistic(Scene):
         "labels most probable, minus a penalty of strength 1/C. The class is chosen where the probability passes "
         "a threshold, or where the expected cost of a mistake is smaller. A label is proved when it is certainly "
         "that of the exact optimum; hollow points are not. Without a penalty, on separable points, the likelihood "
-        "increases without bound and no fit exists."
+        "keeps increasing and no fit exists."
     )
     controls = (
         Switch("penalised", "penalty", True),
@@ -217,5 +217,5 @@ def _endless(shown: Shown, step: int) -> Frame:
         [_ground(board, w, b)],
         panels,
         caption,
-        "Proved: the likelihood increases without bound. Add a penalty, or points that overlap.",
+        "Proved: the likelihood keeps increasing. Add a penalty, or points that overlap.",
     )
