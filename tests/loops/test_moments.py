@@ -15,20 +15,22 @@ def plain(X, code, weight, K):
     return total, mean, scatter
 
 
-def run(X, code, weight, K):
-    out = np.zeros(K), np.zeros((K, X.shape[1])), np.zeros((K, X.shape[1]))
-    moments.class_moments(X, code, weight, *out)
-    return out
+def run(X, code, weight, K, pieces=1):
+    total, (mean, rest, scatter) = np.zeros(K), np.zeros((3, K, X.shape[1]))
+    for rows in np.array_split(np.arange(len(X)), pieces):
+        part = slice(rows[0], rows[-1] + 1)
+        moments.class_moments(X[part], code[part], weight[part], total, mean, rest, scatter)
+    return total, mean, scatter
 
 
-@given(st.integers(0, 10_000), st.sampled_from([0.0, 1e3, -1e8]), st.booleans())
-def test_class_moments_are_those_of_numpy(seed, shift, weighted):
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 1e3, -1e8]), st.booleans(), st.integers(1, 5))
+def test_class_moments_are_those_of_numpy(seed, shift, weighted, pieces):
     rng = np.random.default_rng(seed)
     n, d, K = int(rng.integers(6, 6000)), int(rng.integers(1, 5)), 3
     X = shift + rng.normal(size=(n, d))
     code = rng.permutation(np.arange(n) % K)
     weight = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
-    got = run(X, code, weight if weighted else np.zeros(0), K)
+    got = run(X, code, weight if weighted else np.zeros(0), K, pieces)
     long = plain(X.astype(np.longdouble), code, weight, K)
     for a, b in zip(got, long):
         np.testing.assert_allclose(a, b.astype(float), rtol=1e-12, atol=1e-14)

@@ -70,8 +70,8 @@ def test_moments_agree():
     X, code, none = rng.normal(size=(50, 3)) + 1e6, rng.integers(0, 2, 50), np.zeros(0)
     out = []
     for road in ("plain", "compiled"):
-        total, mean, scatter = np.zeros(2), np.zeros((2, 3)), np.zeros((2, 3))
-        on_road(road, moments.class_moments)(X, code, none, total, mean, scatter)
+        total, (mean, rest, scatter) = np.zeros(2), np.zeros((3, 2, 3))
+        on_road(road, moments.class_moments)(X, code, none, total, mean, rest, scatter)
         out.append(np.concatenate([total[:, None], mean, scatter], axis=1))
     np.testing.assert_allclose(out[0], out[1], rtol=1e-13)
 

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certifit.design import _fingerprint, fingerprint
 from certifit.naive_bayes import _statistics
 from certifit.naive_bayes._statistics import ClassCounts, ClassMoments, MixedStatistics
 
@@ -58,6 +59,21 @@ def test_stripes_of_a_large_table_change_nothing(monkeypatch):
     same(striped, alone, ("total", "mean", "scatter"))
     X[17, 2] = np.nan
     assert not np.isfinite(ClassMoments.of(X, codes, 3).scatter).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(1000, 1), (1000, 3), (40_000, 3), (40_000, 20), (5000, 81), (6, 30_001)])
+def test_the_fingerprint_comes_from_the_same_read(monkeypatch, shape, dtype):
+    """Whether NumPy reads a small X or compiled loops a large one, in rows shorter or longer than a piece."""
+    rng = np.random.default_rng(2)
+    X, codes = rng.normal(size=shape).astype(dtype), np.arange(shape[0]) % 3
+    w = rng.uniform(0.5, 2.0, shape[0])
+    monkeypatch.setattr(_statistics, "_SMALL", 100)
+    for name, size in (("_LARGE", 10_000), ("_LOADED", 10_000), ("_PART", 1 << 14), ("_PIECE", 1 << 12)):
+        monkeypatch.setattr(_fingerprint, name, size)
+    found, mark = ClassMoments.with_fingerprint(X, codes, 3, w)
+    assert mark == fingerprint(X)
+    same(found, ClassMoments.of(X, codes, 3, w), ("total", "mean", "scatter"))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

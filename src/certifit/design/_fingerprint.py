@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -33,6 +34,9 @@ _LARGE = 1 << 20  # words from which on the compiled loop is worth the time it m
 _LOADED = 1 << 14  # words from which on it is worth calling once it is there: the labels beside a large X
 _SIGNS = {8: (1 << 63, 0x7FF << 52, 1 << 52), 4: (0x80000000_80000000, 0x7F800000_7F800000, 0x00800000_00800000)}
 _PART = 1 << 20  # words that one thread takes at a time: with fewer, threads wait for the interpreter's lock
+_PIECE = 1 << 16  # words that stay in the second-level cache while two loops read them, one after the other
+
+Beside = Callable[[int, int, int], None]  # takes the number of a part of an array, and some rows of it: first, last
 
 
 @cache
@@ -82,8 +86,8 @@ def _as_words(A: Array) -> tuple[Array, int, int]:
     return flat, 8 // flat.itemsize, max(1, line)
 
 
-def _array(A: Array, finite: bool) -> tuple[int, bool]:
-    """Fingerprint of a dense array, and (if asked) whether its numbers are all seen to be finite."""
+def _array(A: Array, finite: bool, beside: Beside | None = None) -> tuple[int, bool]:
+    """Fingerprint of a dense array, and (if asked) whether its numbers are all seen to be finite; see `look`."""
     shape = repr((A.shape, A.dtype.str)).encode()
     if A.dtype == object:
         return _number(shape, "\0".join(map(repr, A.ravel())).encode()), False
@@ -96,9 +100,18 @@ def _array(A: Array, finite: bool) -> tuple[int, bool]:
     step = max(1, _PART // block) * block
 
     def part(edges: tuple[int, int]) -> tuple[bytes, bool]:
-        first, last = edges[0] * step, edges[1] * step
+        first, last = edges[0] * step, min(edges[1] * step, len(words))
+
+        def other_loop(start: int, stop: int) -> None:
+            """Let the rows that end in these words of this part be read by the other loop."""
+            if beside is not None:
+                ends = ((first + at) * per_word // A.shape[1] for at in (start, stop))
+                beside(edges[0], next(ends), len(A) if first + stop == len(words) else next(ends))
+
         if compiled:
-            return _compiled(words[first:last], lanes, depth, flat.itemsize)
+            piece = len(words) if beside is None else _PIECE
+            return _compiled(words[first:last], lanes, depth, flat.itemsize, piece, other_loop)
+        other_loop(0, last - first)
         sums = np.add.reduce(flat[first * per_word : last * per_word]) if floats else 0.0
         return b"".join(_fold(words[first:last], k, depth).tobytes() for k in lanes), bool(np.isfinite(sums))
 
@@ -111,35 +124,51 @@ def _array(A: Array, finite: bool) -> tuple[int, bool]:
     return answer, floats and rest and all(fine for _, fine in found)
 
 
-def _compiled(words: Array, lanes: list[int], depth: int, itemsize: int) -> tuple[bytes, bool]:
-    """The same prints by the compiled loop, and whether the words, taken as floats, are all finite."""
+def _compiled(
+    words: Array, lanes: list[int], depth: int, itemsize: int, piece: int, before: Callable[[int, int], None]
+) -> tuple[bytes, bool]:
+    """The same prints by the compiled loop, and whether the words, taken as floats, are all finite.
+
+    ``before`` is called for every piece of the words before it is folded.
+    """
     from certifit.loops.words import fold_blocks  # loads Numba: only for what is large
 
     sign, exponent, lowest = (np.uint64(bits) for bits in _SIGNS.get(itemsize, (0, 0, 0)))
     prints, fine = [], True
     for k in lanes:
-        blocks = len(words) // (k * depth)
+        block, blocks = k * depth, len(words) // (k * depth)
         folded = np.empty(blocks, dtype=np.uint64)
-        carries = fold_blocks(words, k, depth, _odd(_PRIMES[-1]), exponent, lowest, folded)
-        rest = words[blocks * k * depth :]
-        fine = not int(carries) & int(sign) and bool(np.isfinite(rest.view(f"f{itemsize}").sum())) if sign else False
+        carries = 0
+        for first, last in ranges(blocks, max(1, blocks * block // piece)) if blocks else []:
+            if k == lanes[0]:
+                before(first * block, last * block)
+            some = words[first * block : last * block]
+            carries |= int(fold_blocks(some, k, depth, _odd(_PRIMES[-1]), exponent, lowest, folded[first:last]))
+        rest = words[blocks * block :]
+        if k == lanes[0]:
+            before(blocks * block, len(words))
+        fine = not carries & int(sign) and bool(np.isfinite(rest.view(f"f{itemsize}").sum())) if sign else False
         prints += [folded.tobytes(), _fold(rest, k, depth).tobytes()]
     return b"".join(prints), fine
 
 
-def look(X: Array) -> tuple[int, bool]:
+def look(X: Array, beside: Beside | None = None) -> tuple[int, bool]:
     """The fingerprint of a dense array, and whether all its numbers are seen to be finite, in one pass.
 
     Parameters
     ----------
     X : array
+    beside : callable, default=None
+        Another loop that reads the rows of X (then a matrix in C order), called with the number of a part of X, and
+        the first row of some rows in it and the one after the last. Together these are all rows; those of one part come
+        in order, from one thread, a piece at a time that is then still in the cache.
 
     Examples
     --------
     >>> look(np.array([1.0, np.nan]))[1], look(np.array([1.0, 2.0]))[1]
     (False, True)
     """
-    found, finite = _array(X, finite=True)
+    found, finite = _array(X, True, beside)
     return _number(found.to_bytes(8, "little")), finite
 
 

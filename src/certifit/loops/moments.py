@@ -5,7 +5,8 @@ Stability. Rows are taken in blocks. Inside a block the deviations from the clas
 is merged by the update of Chan, Golub and LeVeque. Sums are therefore at most a block long, and columns such as
 10⁸ ± 1 keep their variance to nearly all digits.
 
-Convention: ``total`` (K,) is the weight per class, ``mean`` (K, d), ``scatter`` (K, d) = Σ w (x − mean)².
+Convention: ``total`` (K,) is the weight per class, ``mean`` (K, d), ``scatter`` (K, d) = Σ w (x − mean)²; ``rest``
+(K, d) is what rounding took from the means.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ def _merge(total, mean, rest, scatter, w, s, q):
 
 
 @njit()
-def _first_rows(X, code, weight, mean):
-    """Start each class at the first of its rows that has weight."""
+def _first_rows(X, code, weight, total, mean):
+    """Start each class that has no weight yet at the first of its rows that has."""
     K, d = mean.shape
-    seen = np.zeros(K, dtype=np.bool_)
-    left = K
-    for i in range(X.shape[0]):
+    seen = total > 0.0
+    left = K - seen.sum()
+    for i in range(X.shape[0] if left else 0):
         c = code[i]
         if not seen[c] and (weight.shape[0] == 0 or weight[i] > 0.0):
             seen[c] = True
@@ -61,20 +62,19 @@ def _first_rows(X, code, weight, mean):
                 break
 
 
-@tiered(lambda X, code, weight, total, mean, scatter: 1e-6 * X.size)
+@tiered(lambda X, code, weight, total, mean, rest, scatter: 1e-6 * X.size)
 @njit(nogil=True, fastmath={"contract"})
-def class_moments(X, code, weight, total, mean, scatter):
-    """Fill ``total``, ``mean`` and ``scatter`` (zeros on entry) from rows X with class ``code``.
+def class_moments(X, code, weight, total, mean, rest, scatter):
+    """Add rows X with class ``code`` to ``total``, ``mean`` (and its ``rest``) and ``scatter``, which begin as zeros.
 
     ``weight`` of length 0 means ones.
     """
     n, d = X.shape
     K = total.shape[0]
-    _first_rows(X, code, weight, mean)
+    _first_rows(X, code, weight, total, mean)
     w = np.zeros(K)
     s = np.zeros((K, d))
     q = np.zeros((K, d))
-    rest = np.zeros((K, d))
     unit = weight.shape[0] == 0
     size = max(_BLOCK, 8 * K)
     for start in range(0, n, size):
@@ -186,7 +186,7 @@ def warm() -> None:
     for dtype in (np.float64, np.float32):
         X: Array = np.zeros((2, 3), dtype=dtype)
         for weight in (np.zeros(0),):
-            class_moments(X, code, weight, np.zeros(2), np.zeros((2, 3)), np.zeros((2, 3)))
+            class_moments(X, code, weight, np.zeros(2), np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3)))
         gaussian_scores(X, np.zeros((2, 3)), np.ones((2, 3)), np.zeros(2), np.zeros((2, 2)))
         gaussian_labels(X, np.zeros((2, 3)), np.ones((2, 3)), np.zeros(2), np.zeros(2, dtype=np.int64))
     X64 = np.zeros((2, 3))

@@ -71,6 +71,10 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
     def _tally(self, X: Matrix, codes: Array, K: int, weight: Array | None) -> Any:
         """Sufficient statistics of validated rows: they have ``+``, ``-``, ``keep`` and ``class_total``."""
 
+    def _tally_all(self, X: Matrix, codes: Array, K: int, weight: Array | None) -> Any:
+        """The same for the rows of a `fit`; a leaf may take their fingerprint along (see `note_fingerprint`)."""
+        return self._tally(X, codes, K, weight)
+
     @abstractmethod
     def _adopt(self, statistics: Any, classes: Array) -> None:
         """Name the estimates that follow from the statistics (all of them, or none and an error)."""
@@ -109,7 +113,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         self._validate_params()
         given = X, y, sample_weight
         rows, classes, codes, weight = self._encoded(X, y, sample_weight)
-        self._adopt_seen(self._tally(rows, codes, len(classes), weight), classes)
+        self._adopt_seen(self._tally_all(rows, codes, len(classes), weight), classes)
         self._promise_certificates(lambda: (self.certify(*given),), *given)
         if reason := self._unprovable(X):
             self._withhold_certificates(reason)

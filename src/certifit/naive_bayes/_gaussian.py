@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite
 
+from certifit._certified import note_fingerprint
 from certifit._sklearn import Interval
 from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
@@ -94,6 +95,13 @@ class GaussianNB(IncrementalNB):
     def _tally(self, X: Array, codes: Array, K: int, weight: Array | None) -> ClassMoments:
         statistics = ClassMoments.of(X, codes, K, weight)
         self._refuse_bad(X, statistics)
+        return statistics
+
+    def _tally_all(self, X: Array, codes: Array, K: int, weight: Array | None) -> ClassMoments:
+        statistics, found = ClassMoments.with_fingerprint(X, codes, K, weight)
+        self._refuse_bad(X, statistics)
+        if found is not None:
+            note_fingerprint(self, X, found)
         return statistics
 
     def _refuse_bad(self, X: Array, statistics: ClassMoments) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
+from certifit.design import look
 from certifit.loops import moments
 from certifit.parallel import ranges, side_by_side
 
@@ -43,17 +44,25 @@ class ClassMoments:
     def of(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> ClassMoments:
         """Statistics of rows X whose classes are ``codes``."""
         X = X if X.flags.c_contiguous else np.ascontiguousarray(X)
-        weight = _NO_WEIGHT if weight is None else weight
-
-        def stripe(edges: tuple[int, int]) -> ClassMoments:
-            rows = slice(*edges)
-            out = cls(np.zeros(K), np.zeros((K, X.shape[1])), np.zeros((K, X.shape[1])))
-            moments.class_moments(X[rows], codes[rows], weight[rows], out.total, out.mean, out.scatter)
-            return out
-
+        running = _Running(X, codes, K, weight)
         stripes = ranges(len(X), _STRIPES if X.size > _SMALL and len(X) > _STRIPES * 8 * K else 1)
-        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused by the caller
-            return reduce(operator.add, side_by_side(stripe, stripes) if len(stripes) > 1 else [stripe(stripes[0])])
+        if len(stripes) == 1:
+            running.take(0, 0, len(X))
+        else:
+            side_by_side(lambda stripe: running.take(stripe, *stripes[stripe]), range(len(stripes)))
+        return running.merged()
+
+    @classmethod
+    def with_fingerprint(
+        cls, X: Array, codes: Array, K: int, weight: Array | None = None
+    ) -> tuple[ClassMoments, int | None]:
+        """The same, and `certifit.design.fingerprint` of X from the same read (None where X is too small to mind)."""
+        if X.size <= _SMALL or not X.flags.c_contiguous:
+            return cls.of(X, codes, K, weight), None
+        running = _Running(X, codes, K, weight)
+        moments.class_moments.pays(X, *[None] * 6)  # whether to compile is a matter of all rows, not of the first piece
+        found, _ = look(X, running.take)
+        return running.merged(), found
 
     @classmethod
     def of_cells(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> ClassMoments:
@@ -120,6 +129,29 @@ class ClassMoments:
         """Mean of each column over all rows."""
         share = self.weight / _or_one(self.weight.sum(axis=0))
         return np.asarray((share * self.mean).sum(axis=0))
+
+
+class _Running:
+    """Class moments under way: each stripe of rows is summed on its own, and its rows may come in pieces."""
+
+    def __init__(self, X: Array, codes: Array, K: int, weight: Array | None) -> None:
+        self.X, self.codes, self.K = X, codes, K
+        self.weight = _NO_WEIGHT if weight is None else weight
+        self.stripes: dict[int, tuple[Array, Array]] = {}
+
+    def take(self, stripe: int, first: int, last: int) -> None:
+        """Add rows first to last to a stripe."""
+        if stripe not in self.stripes:
+            self.stripes[stripe] = np.zeros(self.K), np.zeros((3, self.K, self.X.shape[1]))
+        total, (mean, rest, scatter) = self.stripes[stripe]
+        rows = slice(first, last)
+        moments.class_moments(self.X[rows], self.codes[rows], self.weight[rows], total, mean, rest, scatter)
+
+    def merged(self) -> ClassMoments:
+        """The moments of all rows, put together in their order."""
+        parts = (ClassMoments(total, mean, scatter) for _, (total, (mean, _, scatter)) in sorted(self.stripes.items()))
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused by the caller
+            return reduce(operator.add, parts)
 
 
 def _or_one(weight: Array) -> Array:
