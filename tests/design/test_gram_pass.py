@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from certifit.design import gram_pass
 
@@ -12,19 +13,29 @@ from certifit.design import gram_pass
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shifted", [False, True])
-@pytest.mark.parametrize("n", [50, 60_000])  # one block; several ranges of several blocks
-def test_equals_plain_products(dtype, order, weighted, shifted, n):
+@pytest.mark.parametrize(("n", "d"), [(50, 20), (60_000, 20), (60_000, 96)])  # one block; several; the compiled loop
+def test_equals_plain_products(dtype, order, weighted, shifted, n, d):
     rng = np.random.default_rng(0)
-    X = np.asarray(rng.normal(1.0, 2.0, size=(n, 20)), dtype=dtype, order=order)
+    X = np.asarray(rng.normal(1.0, 2.0, size=(n, d)), dtype=dtype, order=order)
     R = rng.normal(size=(n, 2))
     s = rng.uniform(0.1, 2.0, size=n) if weighted else None
-    c = rng.normal(size=20) if shifted else None
+    c = rng.normal(size=d) if shifted else None
     gram, cross, sums = gram_pass(X, R, s, c)
     A = X.astype(float) - (0.0 if c is None else c)
     w = np.ones(n) if s is None else s
     np.testing.assert_allclose(gram, (A * w[:, None]).T @ A, rtol=1e-10, atol=1e-12 * n)
-    np.testing.assert_allclose(cross, A.T @ R, rtol=1e-10, atol=1e-12 * n)
+    np.testing.assert_allclose(cross, A.T @ (w[:, None] * R), rtol=1e-10, atol=1e-12 * n)
     np.testing.assert_allclose(sums, w @ A, rtol=1e-10, atol=1e-12 * n)
+
+
+def test_the_number_of_threads_changes_no_bit():
+    rng = np.random.default_rng(2)
+    X, R, s = rng.normal(size=(60_000, 96)), rng.normal(size=(60_000, 1)), rng.random(60_000)
+    many = gram_pass(X, R, s)
+    with threadpool_limits(1):
+        alone = gram_pass(X, R, s)
+    assert all(np.array_equal(a, b) for a, b in zip(many, alone))
+    assert np.array_equal(many[0], many[0].T)
 
 
 def test_without_targets():

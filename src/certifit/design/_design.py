@@ -128,13 +128,13 @@ class Design:
             s = np.ones(n) if weights is None else weights
             gram, cross, sums = self.gram(weights), self.product_t(WR), self.product_t(s)
         else:
-            gram, cross, sums = gram_pass(self._stored, WR, weights)
+            gram, cross, sums = gram_pass(self._stored, R, weights)
         if not centre:
             return Moments(total, np.zeros(d), gram, target_mean, cross)
         mean, raw = sums / total, np.diag(gram)
         gram = gram - total * np.outer(mean, mean)
         if np.any(np.diag(gram) < 1e-4 * raw):
-            gram, cross = self._shifted(mean, WR, weights)
+            gram, cross = self._shifted(mean, R, weights)
         else:
             cross = cross - np.outer(mean, WR.sum(axis=0))
         return Moments(total, mean, gram, target_mean, cross)
@@ -146,15 +146,15 @@ class Design:
         """
         return None
 
-    def _shifted(self, mean: Array, WR: Array, weights: Array | None) -> tuple[Array, Array]:
+    def _shifted(self, mean: Array, R: Array, weights: Array | None) -> tuple[Array, Array]:
         """Moments of shifted rows, block by block."""
         if not self.is_sparse:
-            return gram_pass(self._stored, WR, weights, mean)[:2]
+            return gram_pass(self._stored, R, weights, mean)[:2]
 
         def work(i: slice) -> tuple[Array, Array]:
             block = self.X[i].toarray() - mean
             heavy = block if weights is None else block * weights[i, None]
-            return block.T @ heavy, block.T @ WR[i]
+            return block.T @ heavy, heavy.T @ R[i]
 
         gram, cross = sum_over_rows(work, self.shape, _ROWS)
         return gram, cross

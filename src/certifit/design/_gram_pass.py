@@ -1,6 +1,8 @@
-"""XᵀX, XᵀR and column sums in one read of dense rows: blocks that stay in a core's cache, side by side on the cores.
+"""XᵀX, XᵀR and column sums in one read of dense rows, side by side on the cores.
 
-NumPy calls syrk for BᵀB, which does half the work of a product. (SciPy's BLAS lets only one thread at a time do that.)
+Large ones by a compiled loop that packs rows and multiplies them in tiles of the processor's registers; small ones, and
+rows that do not lie one after the other, by NumPy, in blocks that stay in a core's cache. NumPy calls syrk for BᵀB,
+which does half the work of a product. (SciPy's BLAS lets only one thread at a time do that.)
 """
 
 from __future__ import annotations
@@ -11,6 +13,10 @@ from certifit._types import Array
 from certifit.parallel import sum_over_rows
 
 _NUMBERS = 1 << 18  # numbers of one block: with smaller ones threads wait for each other at the interpreter's lock
+_LARGE = 1 << 29  # products of two numbers from which on the compiled loop is worth the time it may take to compile
+_WIDE = 1024  # columns up to which its blocks stay in a cache
+_ROWS = 128  # of a packed block: enough that adding its tiles to the sums costs little
+_PACKED = 1 << 17  # numbers of a packed block, at most: half of a second-level cache
 
 
 def gram_pass(
@@ -20,13 +26,12 @@ def gram_pass(
     shift: Array | None = None,
     rough: bool = False,
 ) -> tuple[Array, Array, Array]:
-    """(X − c)ᵀS(X − c), (X − c)ᵀR and Σ sᵢ(xᵢ − c) for dense rows, in double precision.
+    """(X − c)ᵀS(X − c), (X − c)ᵀSR and Σ sᵢ(xᵢ − c) for dense rows, in double precision.
 
     Parameters
     ----------
     X : (n, d) array of float64 or float32
     R : (n, t) array, default=None
-        Already weighted.
     weights : (n,) array, default=None
         Diagonal of S.
     shift : (d,) array, default=None
@@ -43,19 +48,101 @@ def gram_pass(
     """
     n, d = X.shape
     right = np.empty((n, 0)) if R is None else R
-    ones = np.ones(n) if weights is None else weights
+    if rough and weights is None and shift is None and X.dtype == np.float32:
+        return _narrow(X, right)
+    if n * d**2 >= _LARGE and d <= _WIDE and X.flags.c_contiguous and X.dtype in (np.float64, np.float32):
+        from certifit.loops.gram import LANES  # loads Numba: only for what is large
 
-    def narrow(rows: slice) -> tuple[Array, Array, Array]:
-        A = X[rows]
-        return (A.T @ A).astype(float), (A.T @ small[rows]).astype(float), (one[: len(A)] @ A).astype(float)
+        if LANES:
+            return _compiled(X, right, weights, shift)
 
     def work(rows: slice) -> tuple[Array, Array, Array]:
         A = X[rows].astype(float, copy=False) if shift is None else np.subtract(X[rows], shift, dtype=float)
-        B = A if weights is None else A * np.sqrt(weights[rows, None])
-        return B.T @ B, A.T @ right[rows], ones[rows] @ A
+        if weights is None:
+            return A.T @ A, A.T @ right[rows], np.ones(len(A)) @ A
+        B, s = A * np.sqrt(weights[rows, None]), weights[rows]
+        return B.T @ B, A.T @ (right[rows] * s[:, None]), s @ A
 
-    block = max(64, _NUMBERS // max(1, d))
-    if rough and weights is None and shift is None and X.dtype == np.float32:
-        small, one = right.astype(X.dtype), np.ones(n, X.dtype)
-        return sum_over_rows(narrow, (n, d), block)
-    return sum_over_rows(work, (n, d), block)
+    return sum_over_rows(work, (n, d), max(64, _NUMBERS // max(1, d)))
+
+
+class GramSum:
+    """(X − c)ᵀS(X − c | R | 1) summed over rows that come in parts, by the compiled loop.
+
+    Parameters
+    ----------
+    shift : (d,) array
+        c.
+    targets : int
+        Columns of R.
+    weighted : bool
+        Whether rows come with weights.
+
+    Examples
+    --------
+    >>> total = GramSum(np.array([1.0]), 1, False)
+    >>> total.add(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]), np.empty(0))
+    >>> [part.item() for part in total.parts()]
+    [4.0, 4.0, 2.0]
+    """
+
+    def __init__(self, shift: Array, targets: int, weighted: bool) -> None:
+        from certifit.loops.gram import gram_rows, padded
+
+        width = padded(len(shift) + targets + 1)
+        rows = max(16, min(_ROWS, _PACKED // width))
+        self.shift, self.targets, self._loop = _read_only(shift), targets, gram_rows
+        self.sums, self._left = _aligned(width, width), _aligned(rows, width)
+        self._right = _aligned(rows, width) if weighted else self._left
+
+    def add(self, X: Array, R: Array, weights: Array) -> None:
+        """Take more rows (n, d), C-ordered, in either precision; ``weights`` of length 0 means ones."""
+        given = (_read_only(A) for A in (X, R, weights))
+        self._loop(*given, self.shift, self._left, self._right, self.sums)
+
+    def parts(self) -> tuple[Array, Array, Array]:
+        """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
+        d, t = len(self.shift), self.targets
+        gram = np.triu(self.sums[:d, :d])
+        gram += np.triu(gram, 1).T
+        return gram, self.sums[:d, d : d + t].copy(), self.sums[:d, d + t].copy()
+
+
+def _aligned(rows: int, columns: int) -> Array:
+    """Zeros that begin where a line of the cache begins: a vector that lies across two of them is loaded twice."""
+    memory = np.zeros(rows * columns + 8)
+    first = -memory.ctypes.data % 64 // 8
+    return memory[first : first + rows * columns].reshape(rows, columns)
+
+
+def _read_only(A: Array) -> Array:
+    """The same array: for Numba those that can be written to are another type, for which it would compile again."""
+    view = A.view()
+    view.flags.writeable = False
+    return view
+
+
+def _compiled(X: Array, R: Array, weights: Array | None, shift: Array | None) -> tuple[Array, Array, Array]:
+    """By the compiled loop: rows, right-hand sides and ones are columns of one product."""
+    R = np.ascontiguousarray(R, dtype=float)
+    s = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=float)
+    c = np.zeros(X.shape[1]) if shift is None else np.ascontiguousarray(shift, dtype=float)
+
+    def work(rows: slice) -> tuple[Array, Array, Array]:
+        total = GramSum(c, R.shape[1], len(s) > 0)
+        total.add(X[rows], R[rows], s[rows])
+        return total.parts()
+
+    return sum_over_rows(work, X.shape, len(X))
+
+
+def _narrow(X: Array, R: Array) -> tuple[Array, Array, Array]:
+    """In single precision, a block at a time."""
+    n, d = X.shape
+    small, one = R.astype(X.dtype), np.ones(n, X.dtype)
+
+    def work(rows: slice) -> tuple[Array, Array, Array]:
+        A = X[rows]
+        return (A.T @ A).astype(float), (A.T @ small[rows]).astype(float), (one[: len(A)] @ A).astype(float)
+
+    return sum_over_rows(work, (n, d), max(64, _NUMBERS // max(1, d)))

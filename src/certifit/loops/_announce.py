@@ -21,6 +21,7 @@ WORDS = {
     "coordinate": "coordinate descent",
     "decisions": "planning",
     "density": "kernel density",
+    "gram": "matrix products",
     "hulls": "hard margins",
     "kmeans": "k-means",
     "linear_svc": "linear support vector machines",

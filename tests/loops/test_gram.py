@@ -1,0 +1,111 @@
+"""The Gram matrix in tiles of registers, against plain NumPy."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from certifit.design._gram_pass import GramSum
+from certifit.loops import gram
+
+
+def sums(X, R, weights, shift):
+    """(X − c)ᵀS(X − c | R | 1) by the loop."""
+    total = GramSum(shift, R.shape[1], len(weights) > 0)
+    total.add(X, R, weights)
+    return np.column_stack(total.parts())
+
+
+def twin(X, R, weights, shift):
+    """The same in NumPy."""
+    A = X.astype(float) - shift
+    right = np.hstack([A, R, np.ones((len(X), 1))])
+    return A.T @ (right if len(weights) == 0 else right * weights[:, None])
+
+
+def case(n, d, t=1, weighted=False, dtype=float, shifted=False):
+    rng = np.random.default_rng(1000 * n + d)
+    X = rng.normal(size=(n, d)).astype(dtype)
+    weights = rng.random(n) if weighted else np.zeros(0)
+    return X, rng.normal(size=(n, t)), weights, rng.normal(size=d) if shifted else np.zeros(d)
+
+
+def agrees(problem):
+    """Whether loop and twin agree to the rounding of sums of products."""
+    X, R, weights, shift = problem
+    found, expected = sums(*problem), twin(*problem)
+    size = twin(np.abs(X) + np.abs(shift), np.abs(R), weights, np.zeros_like(shift))
+    assert found.shape == expected.shape
+    return bool(np.all(np.abs(found - expected) <= 1e-15 * (4 + len(X)) * size))
+
+
+@pytest.mark.parametrize("d", [*range(1, 41), 95, 96, 97, 100, 103, 199, 200])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_width(d, weighted):
+    assert agrees(case(37, d, weighted=weighted, shifted=d % 2 == 0))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 127, 128, 129, 300])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("t", [0, 1, 9])
+def test_rows_precisions_and_right_hand_sides(n, dtype, t):
+    assert agrees(case(n, 11, t, weighted=True, dtype=dtype, shifted=True))
+
+
+def test_whole_numbers_are_summed_exactly():
+    rng = np.random.default_rng(0)
+    X, R = rng.integers(-50, 50, size=(1000, 19)).astype(float), rng.integers(-9, 9, size=(1000, 2)).astype(float)
+    problem = X, R, rng.integers(0, 4, 1000).astype(float), np.arange(19.0)
+    found, expected = sums(*problem), twin(*problem)
+    assert np.array_equal(found, expected)
+
+
+def test_infinities_and_nan_are_not_lost():
+    X = np.ones((5, 3))
+    X[2, 1], X[4, 2] = np.inf, np.nan
+    found = sums(X, np.zeros((5, 0)), np.zeros(0), np.zeros(3))
+    assert found[0, 0] == 5.0
+    assert found[0, 1] == np.inf
+    assert np.isnan(found[:, 2]).all()
+
+
+def test_read_only_rows_need_no_other_code():
+    X, R, weights, shift = case(5, 3)
+    sums(X, R, weights, shift)
+    count = len(gram.gram_rows.signatures)
+    for array in (X, R, shift):
+        array.flags.writeable = False
+    sums(X, R, weights, shift)
+    assert len(gram.gram_rows.signatures) == count
+
+
+PROGRAM = """
+import numpy as np
+from certifit.loops import gram
+from tests.loops.test_gram import agrees, case
+from certifit.design import gram_pass
+print(gram.LANES, gram.LANES == 0 or all(agrees(case(37, d, weighted=d % 2 == 0)) for d in (1, 4, 5, 12, 13, 30)))
+X = np.random.default_rng(0).normal(size=(60_000, 100))
+print(np.allclose(gram_pass(X)[0], X.T @ X))
+print(sum(gram.gram_rows.stats.cache_misses.values()))
+"""
+
+
+def other(features, folder):
+    """What the program prints on a processor with these features, as far as Numba knows."""
+    settings = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": features, "NUMBA_CACHE_DIR": str(folder)}
+    run = [sys.executable, "-c", PROGRAM]
+    return subprocess.run(run, env=os.environ | settings, capture_output=True, text=True, check=True).stdout.split()
+
+
+@pytest.mark.skipif(gram.LANES == 0, reason="needs a processor with AVX2")
+def test_narrower_vectors_and_the_cache(tmp_path):
+    features = "+avx,+avx2,+fma,+sse4.2"
+    assert other(features, tmp_path) == ["4", "True", "True", "1"]
+    assert other(features, tmp_path)[-1] == "0"  # the second process compiles nothing
+
+
+def test_without_vectors_numpy_does_it(tmp_path):
+    assert other("", tmp_path) == ["0", "True", "True", "0"]
