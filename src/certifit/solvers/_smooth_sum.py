@@ -22,7 +22,7 @@ from certifit.solvers._task import Task
 
 _BLOCK = 2048  # rows per block of a Hessian
 _NUMBERS = 1 << 18  # of X that a pass takes at a time: they are read twice, the second time from a cache
-_PRODUCTS = 1 << 19  # multiplications of one product: OpenBLAS does up to a million without copying its factors
+_PRODUCTS = 1 << 21  # multiplications of one product: smaller ones leave two threads waiting for the interpreter
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
 
 
