@@ -159,6 +159,21 @@ def _mixed(rng: np.random.Generator) -> Case:
     return Case(MixedNB(categorical=[1, 3]).fit(X, y, sample_weight=weight).certificate_, X, y, weight)
 
 
+def _words_tree(model: Any, classes: int = 0, categories: int = 5, weighted: bool = False) -> Any:
+    """Numbers and words side by side, some of each missing, split as they are."""
+
+    def make(rng: np.random.Generator) -> Case:
+        X = np.empty((40, 3), dtype=object)
+        X[:, 0], X[:, 1] = rng.normal(size=40).round(1), np.array(list("abcdefghij"))[rng.integers(0, categories, 40)]
+        X[:, 2] = rng.choice(["new", "old", "1.5"], 40)
+        X[rng.integers(0, 40, 3), 0], X[rng.integers(0, 40, 3), 1] = np.nan, None
+        y = rng.integers(0, classes, 40) if classes else rng.normal(size=40).round(2)
+        weight = rng.integers(0, 4, 40).astype(float) if weighted else None
+        return _fitted(model.set_params(categorical_features=[1, 2], random_state=0), X, y, weight)
+
+    return make
+
+
 def _poisson(rng: np.random.Generator) -> Case:
     X = rng.normal(size=(24, 2)).round(3)
     return _fitted(GLM("poisson"), X, rng.poisson(np.exp(X[:, 0])) + (np.arange(24) == 0))
@@ -433,6 +448,12 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "regression tree": _real(DecisionTreeRegressor(max_depth=2, ccp_alpha=0.01)),
     "tree by entropy, grown out": _labels(DecisionTreeClassifier(criterion="entropy"), 3),
     "tree of absolute errors": _real(DecisionTreeRegressor(criterion="absolute_error", max_depth=3), weighted=True),
+    "tree of words": _words_tree(DecisionTreeClassifier(max_depth=4, ccp_alpha=0.01), 2, weighted=True),
+    "tree of words for three classes": _words_tree(DecisionTreeClassifier(criterion="entropy", max_depth=2), 3),
+    "regression tree of words": _words_tree(DecisionTreeRegressor(max_depth=3, min_samples_leaf=2), categories=10),
+    "tree pruned by validation rows": _words_tree(DecisionTreeClassifier(pruning="reduced_error"), 2, weighted=True),
+    "regression tree pruned by validation rows": _words_tree(DecisionTreeRegressor(pruning="reduced_error")),
+    "tree of drawn columns": _words_tree(DecisionTreeClassifier(max_depth=3, max_features=2), 2),
     "tree of counts": _counted(DecisionTreeRegressor(criterion="poisson", max_depth=3, ccp_alpha=0.01)),
     "tree with missing numbers": _holes(DecisionTreeClassifier(max_depth=4, class_weight="balanced")),
     "tree of two targets": _real(DecisionTreeRegressor(max_depth=3), weighted=True, targets=2),

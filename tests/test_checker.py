@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 import json
 import math
 import os
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import mpmath
@@ -24,7 +26,7 @@ from certifit.geometry import separability
 from certifit.linear_model import Lasso, LinearRegression, LogisticRegression, Perceptron, Ridge
 from certifit.naive_bayes import GaussianNB
 from certifit.svm import SVC, LinearSVC
-from certifit.tree import DecisionTreeClassifier
+from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.proof_cases import CASES, Case, outcome, run_checker
 
 SOURCE = Path(checker.__file__).read_text(encoding="utf-8")
@@ -398,6 +400,31 @@ FORGED = [
     ("tree with missing numbers", ("evidence", "class_weight"), [(1.0).hex()]),
     ("tree with missing numbers", ("evidence", "feature", 0), -1),
     ("tree with missing numbers", ("evidence", "categories", 0), [(1.0).hex()]),
+    ("tree of words", ("evidence", "categories", 1, 0), "z"),
+    ("tree of words", ("evidence", "categories", 1, 0), "None"),
+    ("tree of words", ("evidence", "categories", 1, 1), "a"),
+    ("tree of words", ("evidence", "categories", 1), None),
+    ("tree of words", ("evidence", "categories"), []),
+    ("tree of words", ("evidence", "sets", 0), "turn"),
+    ("tree of words", ("evidence", "sets"), []),
+    ("tree of words", ("evidence", "group"), "turn"),
+    ("tree of words", ("evidence", "left"), "turn"),
+    ("tree of words", ("evidence", "precision"), "single"),
+    ("tree of words", ("figures", "questions"), 0),
+    ("tree of words", ("figures", "impurity"), (0.0).hex()),
+    ("tree of words for three classes", ("evidence", "criterion"), "absolute_error"),
+    ("regression tree of words", ("evidence", "sets", 0), "turn"),
+    ("regression tree of words", ("evidence", "value", 0, 0), (9.0).hex()),
+    ("regression tree of words", ("evidence", "min_samples_leaf"), 30),
+    ("tree pruned by validation rows", ("evidence", "validation"), []),
+    ("tree pruned by validation rows", ("evidence", "validation", 0), "turn"),
+    ("tree pruned by validation rows", ("evidence", "validation", 0), 40),
+    ("tree pruned by validation rows", ("evidence", "asks", 0), "turn"),
+    ("tree pruned by validation rows", ("figures", "validation_loss"), (0.0).hex()),
+    ("tree pruned by validation rows", ("figures", "pruning_shortfall"), (0.0).hex()),
+    ("regression tree pruned by validation rows", ("figures", "validation_loss"), (0.0).hex()),
+    ("tree of drawn columns", ("evidence", "drawn", 0), [False, False, False]),
+    ("tree of drawn columns", ("evidence", "drawn"), None),
     ("tree with missing numbers", ("figures", "questions"), 1),
     ("tree of two targets", ("evidence", "value", 0, 1, 0), (99.0).hex()),
     ("tree of two targets", ("evidence", "value", 0), [[(0.0).hex()]]),
@@ -516,3 +543,50 @@ def test_a_tree_is_pruned_as_its_price_says(name, tmp_path):
     figures = {k: v for k, v in proof["figures"].items() if k != "pruning_shortfall"}
     dear = changed({**proof, "figures": figures}, ("evidence", "alpha"), (1e6).hex())
     assert outcome(dear, table) == "NOT PROVED: a better pruning exists"
+
+
+# -- trees of categories, by brute force -------------------------------------------------------------------------------
+def gain_of(left, y, w, classes):
+    """By how much the impurity, times the weight, falls when these rows go left: Gini, or squared errors."""
+
+    def impurity(rows):
+        total = sum(w[i] for i in rows)
+        if classes:
+            return total - sum(sum(w[i] for i in rows if y[i] == c) ** 2 for c in range(classes)) / total
+        return sum(w[i] * y[i] ** 2 for i in rows) - sum(w[i] * y[i] for i in rows) ** 2 / total
+
+    rows = range(len(y))
+    return impurity(rows) - impurity(left) - impurity([i for i in rows if i not in left])
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_groups_of_categories_are_compared_with_all_others(classes, tmp_path):
+    """A stump is proved when no grouping, of all that there are, gains more; and no other stump is."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        words, w = rng.choice(list("abcde"), 14), rng.integers(1, 4, 14).astype(float)
+        y = rng.integers(0, classes, 14) if classes else rng.integers(-5, 6, 14).astype(float)
+        model = (DecisionTreeClassifier if classes else DecisionTreeRegressor)(max_depth=1, categorical_features=[0])
+        X = words.astype(object)[:, None]
+        case = Case(model.fit(X, y, sample_weight=w).certificate_, X, y, w)
+        proof, table = case.proof(tmp_path)
+        names = proof["evidence"]["categories"][0]
+        exact = [Fraction(int(v)) for v in w], [Fraction(float(v)) for v in y]
+        gains = {}
+        for chosen in itertools.product([False, True], repeat=len(names)):
+            left = [i for i, v in enumerate(words) if chosen[names.index(v)]]
+            if 0 < len(left) < 14:
+                gains[chosen] = gain_of(left, exact[1] if not classes else list(y), exact[0], classes)
+        for chosen, gain in gains.items():
+            evidence = proof["evidence"]
+            forged = changed(proof, ("evidence", "sets"), [[int(v) for v in chosen]])
+            sides = [[i for i, v in enumerate(words) if chosen[names.index(v)] == yes] for yes in (True, False)]
+            for node, rows in zip((evidence["left"][0], evidence["right"][0]), sides):
+                total = sum(w[i] for i in rows)
+                if classes:
+                    value = [sum(w[i] for i in rows if y[i] == c) / total for c in range(classes)]
+                else:
+                    value = [sum(w[i] * y[i] for i in rows) / total]
+                forged["evidence"]["value"][node] = [float(v).hex() for v in value]
+            forged["figures"] = {"questions": 1, "shortfall": (1e-3).hex()}
+            assert (outcome(forged, table) == "PROVED") == (gain == max(gains.values())), (seed, chosen)

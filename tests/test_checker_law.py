@@ -101,7 +101,7 @@ UNREAD = {
     "finite-bayes": ("log_evidence",),
     "gaussian-counts": ("class_count",),
     "principal-components": ("mean",),
-    "tree": ("group", "sets", *GROWN),
+    "tree": GROWN,
     "tree-general": GROWN,
 }
 """Fields of the evidence that are no part of what the checker proves: it does not read them."""
@@ -109,7 +109,8 @@ UNREAD = {
 ROUNDED = {
     "finite-bayes": ("priors", "likelihoods", "posterior"),
     "mercer": ("shift", "least_eigenvalue"),
-    "tree": ("class_weight", "min_weight_leaf", "impurity"),
+    "tree": ("class_weight", "min_weight_leaf", "impurity", "shortfall"),
+    "tree-general": ("shortfall",),
 }
 """Fields and figures whose last digits the library's bounds do not tell, also in rationals (sums in floats remain)."""
 

@@ -1,8 +1,7 @@
 """Check a certifit proof file against its data with nothing but Python's standard library: python checker.py fit.proof data.csv
-Each figure is recomputed from data and evidence and printed, then PROVED or NOT PROVED and why; the exit code is 0 or 1. The pages "The
-proof file" and "What you have to trust" give format and theorems. Floats are integers times powers of two: sums and products are exact.
-`N` is an interval [lo, hi]·2^e of integers, one number where lo = hi. Division, roots, exponentials and logarithms round outwards (the
-errors are proved where they stand), as do intervals longer than BITS. In order: numbers, files, algebra, kinds, check."""
+Each figure is recomputed and printed, then PROVED or NOT PROVED and why. Format and theorems: the pages "The proof file" and "What you have
+to trust". `N` is an interval [lo, hi]·2^e of integers, one number where lo = hi; sums and products of floats are exact, all else is rounded
+outwards (errors are proved where they stand), as are intervals longer than BITS. In order: numbers, files, algebra, kinds, check."""
 import ast, csv, decimal, fractions, functools, hashlib, itertools, json, math, operator, pathlib, re, struct, sys
 BITS, GIVEN, exponent = 192, (["given"], ["precomputed"]), operator.attrgetter("e")  # bits of an interval; kernels whose values are given
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
@@ -56,7 +55,6 @@ def exp(x):
     """e^x = 2^k e^r with r = x − k ln 2 in [0, ln 2), in fixed point with `unit` binary places. r is off by less than 2|k| + 1 units (k
     times the error of ln 2, and rounding), so e^r < 2 by less than 3(2|k| + 1). A term of the series is rounded down by less than 2 units
     and inherits less than 1 from its forerunner; fewer than 64 are above zero, the rest is below 6: less than 6|k| + 256 units in all."""
-    if x.lo != x.hi: return join(exp(x.ends()[0]), exp(x.ends()[1]))
     size = x.lo.bit_length() + x.e if x.lo else 0; need(size <= 14 or x.lo < 0, "an exponential that overflows")
     if size > 14: return N(0, 1, -20000)  # x ≤ −2^14
     unit = BITS + 32 + max(0, size); fixed = x.lo << x.e + unit if x.e + unit >= 0 else x.lo >> -(x.e + unit); k = fixed // ln2(unit)
@@ -64,15 +62,12 @@ def exp(x):
     while term: term = (term * r >> unit) // i; sum_, i = sum_ + term, i + 1
     wrong = 6 * abs(k) + 256; return N(sum_ - wrong, sum_ + wrong, k - unit)
 def log(x):
-    """log(2^k y) = k ln 2 + 2 artanh t, 1 ≤ y < 2, t = (y − 1)/(y + 1) ≤ 1/3, in fixed point with `unit` places. t is rounded down by
-    less than 1 unit, t² is off by less than 2, a power t^(2i+1) by less than 2 and a term of the series by less than 3. Fewer than `unit`
-    terms are kept (each at most a ninth of the one before), the rest is below 1: 2 artanh t is off by < 6·unit + 4, k ln 2 by < 2|k|."""
-    need(x.lo > 0, "the logarithm of what may not be positive")
-    if x.lo != x.hi: return join(log(x.ends()[0]), log(x.ends()[1]))
-    one = 1 << x.lo.bit_length() - 1; k = x.lo.bit_length() - 1 + x.e
-    unit = BITS + 32 + abs(k).bit_length(); t = (x.lo - one << unit) // (x.lo + one); square, power, series, i = t * t >> unit, t, t, 1
-    while power: power = power * square >> unit; series, i = series + power // (2 * i + 1), i + 1
-    middle, wrong = 2 * series + k * ln2(unit), 6 * unit + 4 + 2 * abs(k); return N(middle - wrong, middle + wrong, -unit)
+    """log(2^k m) = k ln 2 + y + log(1 + t) for 1 ≤ m < 2, a float y near log m and t = m e^−y − 1. As |t| < 2^-48, t − t²/2 + t³/3 is
+    off by less than 2^-193; the rest is interval arithmetic."""
+    need(x.lo > 0, "the logarithm of what may not be positive"); k = x.lo.bit_length() - 1
+    y = n(math.log(x.lo / (1 << k))); t = N(x.lo, None, -k) * exp(-y) - 1; need(abs(t) < 2.0**-48, "a float that is not near the logarithm")
+    return N(ln2(256), ln2(256) + 2, -256) * (k + x.e) + y + t - t * t * N(1, None, -1) + t * t * t / 3 + N(-1, 1, -193)
+exp, log = [lambda x, f=f: f(x) if x.lo == x.hi else join(*map(f, x.ends())) for f in (exp, log)]  # both rise
 def arctan(k): return total(N((-1) ** i) / ((2 * i + 1) * k ** (2 * i + 1)) for i in range(60)) + N(-1, 1, -240)  # of 1/k; alternating
 up, low, near = [lambda v, sense=sense: (sense, v) for sense in ("upper", "lower", "about")]  # what a figure is to what is proved
 class Table:  # X as rows of floats or words, y as columns, weights and offsets (None where not given)
@@ -436,20 +431,19 @@ def priors(table, e):  # how far the stated class shares are from what their rul
 def prove_gaussian_counts(table, e):  # shares, means and variances are those of the data: errors in standard deviations, and as shares
     rows, w, smooth, mixed, d = table.groups(e.classes), table.w, n(e.var_smoothing), "numeric" in e, range(table.width)
     theta, var = [mat(e[k], len(rows), len(d)) for k in ("theta", "var")]; need(smooth >= 0 and least(sum(var, [])) > 0, "no variance")
-    columns = [[n(0.0 if mixed and x[j] != x[j] else x[j]) for x in table.X] for j in d]  # missing cells are left out of mixed tables
-    there = [[i for i, x in enumerate(table.X) if not mixed or (x[j] == x[j] and table.weight[i])] for j in d]
-    spread = [moments(w, x, known)[1] for x, known in zip(columns, there)]; extra = spread if mixed else [largest(spread)] * len(d)
-    cells = [(*moments(w, columns[j], sorted({*here} & {*there[j]}) or (mixed and there[j])), T[j], V[j], extra[j] * smooth)
-             for here, T, V in zip(rows, theta, var) for j in d]
+    known = [{i: n(x[j]) for i, x in enumerate(table.X) if not mixed or (x[j] == x[j] and table.weight[i])} for j in d]  # not missing
+    spread = [moments(w, x, x)[1] for x in known]; extra = spread if mixed else [largest(spread)] * len(d)
+    cells = [(*moments(w, x, [i for i in here if i in x] or (mixed and x)), t, v, smooth * more)
+             for here, T, V in zip(rows, theta, var) for x, t, v, more in zip(known, T, V, extra)]
     off, wrong = [abs(a - t) / v.sqrt() for a, _, t, v, _ in cells], [abs(b + more - v) / v for _, b, _, v, more in cells]
     return {"mean_error": up(largest(off)), "variance_error": up(largest(wrong)), "prior_error": priors(table, e)}
 def prove_class_centres(table, e):  # a point off the mean by δ costs W·δ² more; at a median no more than half of the rows lie on a side
     w, middle, groups, C = table.w, e.distance == "manhattan", table.groups(e.classes), mat(e.centres, None, table.width)
     need(((middle and table.given is None) or e.distance == "euclidean") and all(groups) and len(C) == len(groups), "no such centres")
     cells = [(x, rows, m) for rows, c in zip(groups, C) for x, m in zip(table.columns(), c)]
-    half = [len(rows) - 2 * max(sum(x[i] < m for i in rows), sum(x[i] > m for i in rows)) for x, rows, m in cells] if middle else []
-    off = [(*moments(w, x, rows), m, total(w[i] for i in rows)) for x, rows, m in cells if not middle]
-    need(all(abs(a - m) <= v.sqrt() * 1e-9 + abs(m) * 2.0**-49 for a, v, m, _ in off) and min(half + [0]) == 0, "a wrong centre")
+    if middle: off, right = [], all(2 * max(sum(x[i] < m for i in rows), sum(x[i] > m for i in rows)) <= len(rows) for x, rows, m in cells)
+    else: off = [(*moments(w, x, rows), m, total(w[i] for i in rows)) for x, rows, m in cells]
+    need(all(abs(a - m) <= v.sqrt() * 1e-9 + abs(m) * 2.0**-49 for a, v, m, _ in off) and (not middle or right), "a wrong centre")
     return {"classes": len(C), **({} if middle else {"gap": up(total((a - m)**2 * W for a, _, m, W in off))})}
 def smoothing(a, d): a = vec(a if type(a) is list else [a] * d, d); need(least(a) >= 0, "a negative α"); return a  # α for each column
 def prove_complement_counts(table, e):  # a weight is −log of a column's share of counts plus α in all other classes, or that over their sum
@@ -477,74 +471,85 @@ def prove_smoothed_counts(table, e):  # every probability is (count + α)/Σ(cou
         need(next(p, None) is None, "too many probabilities")
     need(all(v <= 1e-8 for v in worst + sums), "a probability that is not its smoothed share")
     return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": priors(table, e)}
+def coded(cells, names):  # a column as numbers: words by their places among the names, NaN where a cell is missing
+    lost, place = {"nan", "None", "<NA>", "NaT"}, {str(key(v)): float(k) for k, v in enumerate(names or ())}
+    need(len(place) == len(names or ()) and lost.isdisjoint(place), "a category that is named twice, or like what is missing")
+    found = [math.nan if v != v or v in lost else v if names is None else place.get(str(key(v)), math.inf) for v in cells]
+    need(not {math.inf, -math.inf} & {*found}, "an infinite cell, or a category without a name"); return found
 def prove_mixed_counts(table, e):  # columns of numbers by gaussian_counts, of words by smoothed_counts; missing cells are left out
-    (numeric, discrete), words, coded = [[whole(j) for j in e[k]] for k in ("numeric", "discrete")], e.get("categories", []), []
+    (numeric, discrete), words, cells = [[*map(whole, e[k])] for k in ("numeric", "discrete")], e.get("categories", []), [*zip(*table.X)]
     need(sorted(numeric + discrete) == list(range(table.width)) and len(discrete) == len(words), "every column is taken once, as one kind")
     def part(columns): return Table([list(x) for x in zip(*columns)], table.y, table.weight)
-    found = prove_gaussian_counts(part([[x[j] for x in table.X] for j in numeric]), e) if numeric else {}
-    for j, names in zip(discrete, words):
-        place = {**{v: float(k) for k, v in enumerate(names)}, **dict.fromkeys(("nan", "None", "<NA>", "NaT"), math.nan)}  # NaN: missing
-        need(len(place) == len(names) + 4, "a category that is named twice, or for what is missing")
-        coded.append([place.get(x[j] if type(x[j]) is str else repr(x[j]), -1.0) for x in table.X])
-    if discrete: found.update(prove_smoothed_counts(part(coded), Record(e, model="categorical", n_categories=[*map(len, words)])))
-    return found
+    found = prove_gaussian_counts(part([cells[j] for j in numeric]), e) if numeric else {}
+    rest, columns = Record(e, model="categorical", n_categories=[*map(len, words)]), [coded(cells[j], v) for j, v in zip(discrete, words)]
+    return {**found, **(prove_smoothed_counts(part(columns), rest) if discrete else {})}
 logarithm = functools.lru_cache(2**16)(lambda k: log(N(k)))
 def squares(W, *sums): return N(sum(s * s for s in sums)) / W
 def logs(W, *sums): return total((logarithm(s) - logarithm(W)) * s for s in sums if s not in (0, W))  # Σ s log(s/W)
 CRITERIA = {  # for classes?; the worth of a side, from its weight and sums; what each row adds to the impurity, which is less the worth
     "gini": (True, squares, lambda y: N(1)), "squared_error": (False, squares, lambda y: y**2), "poisson": (False, logs, plogp),
     "entropy": (True, lambda *side: logs(*side) / logarithm(2), lambda y: N(0)), "absolute_error": (False, None, lambda y: N(0))}
-def around_median(rows, w, y, _, unit):  # the least Σ w|y − c|: between two neighbours of y it has the smaller mass of the two sides
-    order = sorted(rows, key=y.__getitem__); mass = [*itertools.accumulate(w[i] for i in order)]
-    return N(sum(min(m, mass[-1] - m) * (y[b] - y[a]) for m, a, b in zip(mass, order, order[1:])), None, unit)
-def tree_targets(table, e, of_classes):  # codes or numbers of each target; a unit, and in it weight and terms of the sums of each row
-    names, factors, s = e.get("classes") or [], e.get("class_weight") or [], table.weight
-    names, factors = [[v] if v and type(v[0]) is not list else v for v in (names, factors)]  # of each target
-    need(bool(names) == of_classes and len(names) in (0, len(table.y)), "classes or a criterion that are not for these targets")
+def tree_targets(table, e, of_classes, formula):  # targets; weight and terms of the sums of each row, and their unit; the worth of a side
+    names, s = e.get("classes") or [], table.weight; need(bool(names) == of_classes and len(names) in (0, len(table.y)), "other classes")
     Y = [Table(table.X, [y]).codes(c) for y, c in zip(table.y, names)] or [vec(y) for y in table.y]
-    for y, f in zip(Y, factors): s = [a * f[c] for a, c in zip(s, y)]
+    for y, f in zip(Y, e.get("class_weight") or []): s = [a * f[c] for a, c in zip(s, y)]
     s, Z = vec(s), [[N(int(v == k)) for v in y] for y in Y for k in range(max(map(len, names)))] if names else Y
+    grids = [(y, sorted({*y}), at) for y, _, at in (() if formula else map(aligned, Y))]
+    if grids: Z = [[N(int(v <= a)) for v in y] for y, steps, _ in grids for a in steps[:-1]]  # sums: masses below steps
+    def least_costs(W, *sums):  # the least Σ w|y − c| of each target: a step counts for the smaller mass, of those below or above it
+        sums = iter(sums); return [N(sum(min(m, W - m) * (b - a) for a, b, m in zip(v, v[1:], sums)), None, at) for _, v, at in grids]
     flat, _, unit = aligned(itertools.chain(s, *([a * v for a, v in zip(s, z)] for z in Z))); need(least(s) >= 0, "a negative class weight")
-    return Y, unit, [flat[i :: table.rows] for i in range(table.rows)]
-def prove_tree(table, e):  # at every node that is split no other threshold gains more than `shortfall`; no pruning costs less at alpha
-    other = [e.get(k) for k in ("drawn", "validation", "precision", "monotonic")] + [*e.get("categories", ())]
-    need(not any(v is not None for v in other) and e.get("splitter", "best") == "best", "a tree grown by rules that are not known here")
+    parts, formula = [flat[i :: table.rows] for i in range(table.rows)], formula or (lambda *side: -total(least_costs(*side)))
+    return Y, unit, parts, formula, least_costs
+def divisions(here, cells, parts, e, named):  # how many rows may go left by a column, and their sums; missing cells (None) last, then first
+    atoms, few = {}, len((e.get("classes") or [[]])[0]) < 3  # two classes, or numbers: a best group of categories is first by its means
+    for i in here: atoms.setdefault(cells[i] if cells[i] == cells[i] else None, []).append(i)
+    sums = {v: [len(rows), *map(sum, zip(*(parts[i] for i in rows)))] for v, rows in atoms.items()}
+    lost, known = [None] * (None in atoms), sorted({*atoms} - {None}); orders = [known + lost, lost + known][: 1 + len(lost)]
+    if named and few: orders = [sorted(atoms, key=lambda v: fractions.Fraction(sums[v][-1], sums[v][1]))]
+    elif named: orders = [v for k in range(1, min(len(atoms), 11)) for v in itertools.combinations([*atoms][1:], k)]
+    need(not named or (len(orders) < 512 and e.criterion != "absolute_error"), "groups of categories that are too many to compare")
+    for order in orders: yield from itertools.accumulate(map(sums.get, order), lambda a, b: [*map(operator.add, a, b)])
+def prove_tree_general(table, e):  # no other division of a split node gains more by over `shortfall`; no pruning costs less
+    need(e.get("precision") is e.get("monotonic") is None and e.get("splitter", "best") == "best", "a tree grown by rules not known here")
     of_classes, formula, term = CRITERIA[{"log_loss": "entropy", "friedman_mse": "squared_error"}.get(e.criterion, e.criterion)]
-    (Y, unit, parts), X, m, alpha, few = tree_targets(table, e, of_classes), table.X, len(e.left), n(e.alpha), whole(e.min_samples_leaf, 1)
-    w, levels, light, slack = [p[0] for p in parts], [aligned(y) for y in Y if not formula], n(e.min_weight_leaf), n(1e-9); more = 1 + slack
-    need(alpha >= 0 <= light and all(abs(v) < math.inf or v != v for x in X for v in x), "a negative alpha or weight, or an infinite cell")
-    rows, short, cost, best, kept, held, mass = {0: [i for i, v in enumerate(w) if v]}, [N(0)], {}, {}, {}, {}, sum(w) * len(Y)
+    (Y, unit, parts, worth, least_costs), d = tree_targets(table, e, of_classes, formula), range(table.width); w = [p[0] for p in parts]
+    names, held, drawn, tol = e.get("categories") or [None] * len(d), e.get("validation") or [], e.get("drawn"), n(1e-9)
+    X, alpha, light, few = [coded(*c) for c in zip(zip(*table.X), names)], n(e.alpha), n(e.min_weight_leaf), whole(e.min_samples_leaf, 1)
+    tests, used = {i for i in table.at(held) if w[i]}, {i for i, v in enumerate(w) if v}; mass = sum(w[i] for i in used - tests) * len(Y)
+    need(alpha >= 0 <= light and len({*held}) == len(held) and (not held or len(Y) == 1), "rules that do not fit"); seen, short = {}, [N(0)]
     def weigh(rows): return [sum(c) for c in zip(*(parts[i] for i in rows))]
-    def worth(side, rows): return formula(*side) if formula else -total(around_median(rows, w, *v) for v in levels)
-    for t in range(m):
-        here, value = rows[t], e.value[t] if type(e.value[t][0]) is list else [e.value[t]]; W, *sums = side = weigh(here)
-        cost[t] = (total(term(y[i]) * w[i] for y in Y for i in here) - worth(side, here)) / mass; right = [N(v) / W for v in sums]
-        stated, size = vec(sum(value, []), len(sums)), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
-        if formula: off = [abs(a - b) - c * slack for a, b, c in zip(stated, right, size)]
-        else: off = [total(abs(y[i] - a) * w[i] for i in here) - around_median(here, w, *v) * more for a, y, v in zip(stated, Y, levels)]
-        need(largest(off) <= 0, "node %d: a wrong value" % t)
-        if e.left[t] < 0: continue
-        j, cut, a, b = whole(e.feature[t], 0, table.width), float(e.threshold[t]), *[whole(e[k][t], t + 1, m) for k in ("left", "right")]
-        need(a != b and not {a, b} & set(rows) and e.asks[t] >= max(e.asks[a], e.asks[b]), "the nodes do not form a tree")
-        goes = {i: X[i][j] <= cut if X[i][j] == X[i][j] else e.missing_left[t] == 1 for i in here}
-        rows[a], rows[b] = sides = [i for i in here if goes[i]], [i for i in here if not goes[i]]; sums = [*map(weigh, sides)]
-        need(min(map(len, sides)) >= few and N(min(v[0] for v in sums), None, unit) >= light * (1 - slack), "node %d: a side too small" % t)
-        own, ends = total(map(worth, sums, sides)), (math.inf, -math.inf)  # missing cells are put last, then first
-        for j, end in [(j, end) for j in range(table.width) for end in ends[: 1 + any(X[i][j] != X[i][j] for i in here)]]:
-            cell = {i: X[i][j] if X[i][j] == X[i][j] else end for i in here}; order, left = sorted(here, key=cell.get), [0] * len(side)
-            for k, (i, after) in enumerate(zip(order, order[1:]), 1):
-                left = [*map(operator.add, left, parts[i])]; right = [*map(operator.sub, side, left)]
-                if cell[i] == cell[after] or min(k, len(order) - k) < few or (formula and left in sums): continue  # worth the same
-                if (light.lo and N(min(left[0], right[0]), None, unit) < light * more) or (formula is logs and 0 in left + right): continue
-                gain = worth(left, formula or order[:k]) + worth(right, formula or order[k:]) - own  # only medians need the rows
-                if not gain <= 0: short.append((gain / mass).max0()); need(short[-1] <= cost[t] * slack, "node %d: a better split" % t)
-    for t in reversed(range(m)):
-        leaf, a, b = cost[t] + alpha, e.left[t], e.right[t]; best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
-        kept[t], held[t] = (kept[a] + kept[b], held[a] + held[b]) if truth(e.asks[t]) else (leaf, cost[t])
-    lost, yes = (kept[0] - best[0]).max0(), sum(e.asks); found = {"questions": yes, "leaves": yes + 1, "outputs": len(Y)}
-    need(lost <= kept[0] * slack + (abs(cost[0]) + int(of_classes)) * 1e-30, "a better pruning exists")  # 1e-30: intervals of zero
-    return {**found, "shortfall": up(largest(short)), "impurity": near(held[0]), "pruning_shortfall": up(lost)}
-prove_tree_general = prove_tree  # the same, with a list of classes, of class weights and of values for each target
+    def goes_left(t, i):  # by the side for missing cells, a threshold, or a group of categories
+        v, group = X[whole(e.feature[t], 0, len(d))][i], e.group[t] if "group" in e else -1
+        return e.missing_left[t] == 1 if v != v else v <= e.threshold[t] if group < 0 else e.sets[group][whole(v, 0)] == 1
+    def node(t, here, tried):  # the least cost of a pruning below a node, the cost of the stated one, and its impurity
+        side, value, y = weigh(here), e.value[t], Y[0]; stated, right = vec(sum(value, [])), [N(v) / side[0] for v in side[1:]]
+        impure = seen[t] = (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
+        if formula: off, size = apart(stated, right), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
+        else: size = least_costs(*side); off = [total(abs(y[i] - a) * w[i] for i in here) - v for a, y, v in zip(stated, Y, size)]
+        need(len(stated) == len(size) and all(a <= b * tol for a, b in zip(off, size)), "node %d: a wrong value" % t)
+        top = value[0].index(max(value[0])); misses = (int(y[i] != top) if of_classes else (stated[0] - y[i])**2 for i in tried)
+        price = total(N(w[i]) * miss for i, miss in zip(tried, misses)) if held else impure + alpha
+        if e.left[t] < 0: return need(not truth(e.asks[t]), "a leaf that asks") or (price, price, impure)
+        below, looked = [whole(e[k][t], t + 1) for k in ("left", "right")], [j for j in d if not drawn or drawn[t][j] == 1]
+        sides = [[[i for i in rows if goes_left(t, i) == yes] for rows in (here, tried)] for yes in (True, False)]
+        sums, many = [weigh(rows) for rows, _ in sides], [len(rows) for rows, _ in sides]; own = total(worth(*v) for v in sums)
+        need(min(many) >= few and N(min(sums)[0], None, unit) >= light * (1 - tol) and e.feature[t] in looked, "node %d: no split" % t)
+        for count, *left in (v for j in looked for v in divisions(here, X[j], parts, e, names[j] is not None)):
+            rest = [*map(operator.sub, side, left)]
+            if min(count, len(here) - count) < few or left in sums: continue  # not allowed, or worth the same
+            if (light.lo and N(min(left[0], rest[0]), None, unit) < light * (1 + tol)) or (formula is logs and 0 in left + rest): continue
+            gain = worth(*left) + worth(*rest) - own
+            if not gain <= 0: short.append((gain / mass).max0()); need(short[-1] <= impure * tol, "node %d: a better split" % t)
+        need(len({*below} - {*seen}) == 2 and truth(e.asks[t]) >= max(e.asks[i] for i in below), "node %d: no node of a tree" % t)
+        a, b = [node(child, *rows) for child, rows in zip(below, sides)]; best = least((price, a[0] + b[0]))
+        return (best, a[1] + b[1], a[2] + b[2]) if e.asks[t] else (best, price, impure)
+    (best, kept, impurity), yes = node(0, sorted(used - tests), sorted(tests)), sum(e.asks); lost = (kept - best).max0()
+    tiny = (abs(seen[0]) + int(of_classes)) * 1e-30; need(len(seen) == len(e.left) and lost <= kept * tol + tiny, "a better pruning exists")
+    found = {"validation_loss": near(kept / sum(w[i] for i in tests))} if held else {"pruning_shortfall": up(lost)}
+    return {**found, "questions": yes, "leaves": yes + 1, "outputs": len(Y), "shortfall": up(largest(short)), "impurity": near(impurity)}
+def prove_tree(table, e, several=("classes", "class_weight")):  # for one target
+    return prove_tree_general(table, Record(e, value=[[v] for v in e.value], **{k: [e[k]] for k in several if e.get(k)}))
 def prove_kernel_density(table, e):  # Σ s K(‖x − p‖/h) over Σ s, h^d and the integral of K, with V the volume of a ball, V_d = 2π/d·V_(d−2)
     h, d, w, P, turn = n(e.bandwidth), table.width, table.w, mat(e.points, None, table.width), 32 * arctan(5) - 8 * arctan(239); k = len(P)
     a, b, V = vec(e.lower, k), vec(e.upper, k), math.prod((turn / i for i in range(2 + d % 2, d + 1, 2)), start=N(1 + d % 2))
@@ -565,8 +570,7 @@ def prove_clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centre
     for c, i in ((c, i) for c, part in enumerate(parts) if len(part) > 1 for i in part):  # out of its cluster, and into another
         moves += [s[i] * (W[c] / (W[c] - s[i]) * far[i][c] - W[b] / (W[b] + s[i]) * far[i][b]).max0() for b in k if b != c]
     need(C and len(label) == table.rows and e.method in ("none", "closed form"), "labels that do not fit, or an unknown bound")
-    try: bound = N(0) if e.method == "none" else relaxed(X, s, label, W, far, n(e.t), n(e.shift)).max0()
-    except Refused: bound = N(0)  # then nothing is known
+    bound = N(0) if e.method == "none" else relaxed(X, s, label, W, far, n(e.t), n(e.shift)).max0()
     found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up((value - bound).max0()), "bound_method": e.method,
              "reassignment_gain": up(total(a * largest(d[c] - v for v in d) for a, d, c in own)), "move_gain": up(largest(moves)),
              "centre_gain": up(total(w * away(m, c) for w, m, c in zip(W, M, C)))}
@@ -594,25 +598,22 @@ def prove_stored_rows(table, e):  # equal rows are answered alike: all labels bu
     if e.task == "classes": found["unavoidable"] = sum(len(g) - max(map(g.count, set(g))) for g in groups.values())
     sums = (dot(c, c) - total(c)**2 / len(c) for g in groups.values() for c in map(vec, zip(*g)))  # about the mean of each group
     return {**found, "distinct": len(groups), **({"unavoidable": near(total(sums))} if e.task == "values" else {})}
-def layers(e, width, name, net=()):  # weights of every unit and offsets, layer by layer
+def layers(e, width, name):  # weights of every unit and offsets, layer by layer
     for i in range(whole(e.layers, 1, 1001)):
-        b = vec(e["intercept_%d" % i]); W = mat(e["%s_%d" % (name, i)], width, len(b)); net, width = (*net, (list(zip(*W)), b)), len(b)
-    return net
+        b = vec(e["intercept_%d" % i]); W = mat(e["%s_%d" % (name, i)], width, len(b)); width = len(b); yield list(zip(*W)), b
+def through(net, a, unit): return functools.reduce(lambda a, layer: [unit(dot(line, a) + v) for line, v in zip(*layer)], net, a)
 def prove_truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on all inputs of 0 and 1
-    d = table.width; net, every = layers(e, d, "weights"), len({tuple(x) for x in table.X}) == table.rows == 2**d
+    d = table.width; net, every = [*layers(e, d, "weights")], len({tuple(x) for x in table.X}) == table.rows == 2**d
     need(d < 17 and every and {v for x in table.X for v in x} <= {0.0, 1.0}, "these are not all inputs")
-    for x, want in zip(table.numbers(), zip(*table.y)):
-        for W, b in net: x = [N(int(dot(unit, x) + v > 0)) for unit, v in zip(W, b)]
-        need([v.lo for v in x] == list(want), "a row of the table that the network gets wrong")
-    return {"inputs": d, "units": sum(len(b) for _, b in net), "right": table.rows}
+    right = all([v.lo for v in through(net, x, lambda z: N(int(z > 0)))] == [*y] for x, y in zip(table.numbers(), zip(*table.y)))
+    need(right, "a row that the network gets wrong"); return {"inputs": d, "units": sum(len(b) for _, b in net), "right": table.rows}
 UNITS = {"identity": lambda z: z, "relu": N.max0, "tanh": lambda z: 1 - 2 / (1 + exp(2 * z)), "logistic": lambda z: 1 / (1 + exp(-z))}
 def prove_network_radius(table, e):  # the label's score stays ahead in the box: an interval holds whatever a layer makes of its numbers
     *net, (W, b) = layers(e, table.width, "coef"); unit, radii, found = UNITS[e.activation], vec(e.radii, table.rows), [N(0)]
     W, b = ([[N(0)] * len(W[0]), W[0]], [N(0), b[0]]) if len(W) == 1 else (W, b)  # one score is compared with zero
     need(len(e.codes) == table.rows and all(r >= 0 for r in radii), "codes that do not fit, or a negative radius")
     for x, r, c in ((x, r, whole(c, 0, len(b))) for x, r, c in zip(table.numbers(), radii, e.codes) if not r.zero()):
-        a, found = [join(v - r, v + r) for v in x], [*found, r]
-        for M, o in net: a = [unit(dot(line, a) + v) for line, v in zip(M, o)]
+        a, found = through(net, [join(v - r, v + r) for v in x], unit), [*found, r]
         need(all(dot([p - q for p, q in zip(W[c], W[k])], a) + b[c] - b[k] > 0 for k in range(len(b)) if k != c), "a label may change")
     return {"certain": low(N(len(found) - 1)), "least": low(least(found[1:] or found))}
 def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a row of X is a state and the chances of the next, over their sum
@@ -692,9 +693,8 @@ def check(proof, table, say=print):  # every step in words; raises Refused where
     if ("gram" in e or e.get("kernel") in GIVEN) and proof["kind"] != "mercer": say("assumed: the given values come from a Mercer kernel")
 def main(args: list) -> int:
     if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2
-    try: check(json.loads(pathlib.Path(args[0]).read_text("utf-8")), read_table(args[1:]))
+    try: check(json.loads(pathlib.Path(args[0]).read_text("utf-8")), read_table(args[1:])); return print("PROVED") or 0
     except Exception as error:  # whatever goes wrong, nothing is proved
         why = str(error) if isinstance(error, Refused) else "proof or data are not well-formed (%s: %s)" % (type(error).__name__, error)
         return print("NOT PROVED: %s" % " ".join(why.split())) or 1
-    return print("PROVED") or 0
 if __name__ == "__main__": sys.stdout.reconfigure(errors="replace"); sys.exit(main(sys.argv[1:]))  # for terminals without Greek letters

@@ -144,6 +144,14 @@ def _models() -> Iterator[tuple[str, Any, Parts]]:
     yield "two labels tree", DecisionTreeClassifier(max_depth=2), (X, np.column_stack([TWO, THREE]), WEIGHT)
     yield "tree with holes", DecisionTreeClassifier(max_depth=3), (np.where(X > 0.4, np.nan, X), THREE, None)
     yield "counts tree", DecisionTreeRegressor(criterion="poisson", max_depth=2), (X, np.abs(np.rint(REAL)), WEIGHT)
+    words = np.array([["red", 1.5], ["green", 2.0], ["blue", np.nan], ["red", 0.5]] * (len(X) // 4 + 1), dtype=object)[
+        : len(X)
+    ]
+    grouped = DecisionTreeClassifier(max_depth=2, categorical_features=[0])
+    yield "tree of words", grouped, (words, TWO, WEIGHT)
+    yield "tree of words for three", DecisionTreeClassifier(max_depth=2, categorical_features=[0]), (words, THREE, None)
+    validated = DecisionTreeClassifier(pruning="reduced_error", random_state=0)
+    yield "validated tree", validated, (X, THREE, None)
     yield "drawn tree", DecisionTreeClassifier(max_depth=2, max_features=1, random_state=0), (X, THREE, None)
     yield "pca", PCA(1), (X, None, None)
     yield "wide pca", PCA(2), (np.vstack([X[:3].T, X[3:6].T, X[6:9].T]).T[:3], None, None)

@@ -371,7 +371,8 @@ def tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     if not np.all(np.isfinite(X)):
         return None
     s, rows = weights_of(w, len(y)), exact(X)
-    todo = [(0, [i for i in range(len(y)) if s[i] > 0])]
+    held = [] if e.get("validation") is None else np.asarray(e["validation"]).tolist()
+    todo = [(0, [i for i in range(len(y)) if s[i] > 0 and i not in held])]
     target = y.tolist() if e["criterion"] == "gini" else exact(y)
 
     def cost(part: list[int]) -> Fraction:

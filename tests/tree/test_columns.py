@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from certifit.tree import DecisionTreeRegressor
 from certifit.tree._columns import columns_of, learn, plain
 
 FRAME = pd.DataFrame(
@@ -53,3 +54,13 @@ def test_arrays_and_lists():
     assert plain(None, 2).name(1) == "x[1]"
     with pytest.raises(ValueError, match="could not convert"):
         plain(None, 1).encode([["word"]])
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_a_leaf_may_stop_where_the_limits_leave_no_group_of_categories(criterion):
+    """Three rows of one category and one of another: with two rows to a leaf nothing can be divided."""
+    X = np.array([["a"], ["a"], ["a"], ["b"]], dtype=object)
+    model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=2, categorical_features=[0])
+    certificate = model.fit(X, [0.0, 1.0, 2.0, 9.0]).certificate_
+    assert certificate.holds, certificate.failures
+    assert certificate.figures["questions"] == 0

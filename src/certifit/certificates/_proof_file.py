@@ -62,7 +62,7 @@ PROVED = {
     "smoothed-counts": ("gradient", "sum_error", "prior_error", "rows"),
     "stored-rows": ("rows", "distinct", "unavoidable"),
     "training-errors": ("value", "rows", "error_rate"),
-    "tree": ("questions", "leaves", "shortfall", "impurity", "pruning_shortfall"),
+    "tree": ("questions", "leaves", "shortfall", "impurity", "pruning_shortfall", "validation_loss"),
     "tree-general": ("questions", "leaves", "outputs", "shortfall", "pruning_shortfall"),
     "truth-table": ("inputs", "rows", "units", "right"),
 }
@@ -310,6 +310,8 @@ def _beyond(certificate: Certificate) -> str:
     if not certificate.about:
         return "This certificate was issued by an older version, which did not note the shape of the data: fit again."
     why = _LIMITS[kind](certificate.evidence) if kind in _LIMITS else ""
+    if kind == "tree" and certificate.figures["heuristic"]:
+        why = "some groupings of categories were chosen by a heuristic and not compared"
     if kind == "policy" and certificate.rigor == "exact":
         why = "the checker bounds the loss by the stated values, and does not solve for them in rationals"
     return f"No proof file is written: {why}. The library's own verify checks it." if why else ""
@@ -341,12 +343,9 @@ def _names(record: Any) -> Iterable[str]:
 
 def _tree_limit(evidence: Evidence) -> str:
     beyond = {
-        "splits on categories": any(c is not None for c in evidence.get("categories", ())),
-        "columns drawn at random": evidence.get("drawn") is not None,
         "splits drawn at random": evidence.get("splitter") == "random",
         "columns with a direction": evidence.get("monotonic") is not None,
         "columns read in single precision": evidence.get("precision") is not None,
-        "pruning by validation rows": evidence.get("validation") is not None,
     }
     return "; ".join(f"the checker does not know {what}" for what, yes in beyond.items() if yes)
 

@@ -335,7 +335,7 @@ class _Walk:
         open_ = ~pure & (depth < rules.max_depth) & (count >= rules.min_samples_split)
         open_ &= w * (1 + gamma(len(rows) + 1)) >= 2 * (1 - _ROUNDING) * r.min_weight
         best = self._compare(level, rows, r, s, totals, open_)
-        self.room[level] = open_ & (best.askable | t.inner[level])
+        self.room[level] = open_ & ((best.compared > 0) | t.inner[level])
         before = self.node_cost[level]
         if self.criterion == "squared_error":  # costs of splits leave out what no split changes: so does this one
             whole = s.ball(totals, count, np.arange(m))

@@ -149,12 +149,10 @@ class Best:
     def __init__(self, count: int) -> None:
         self.low = np.full(count, np.inf)
         self.compared = np.zeros(count, dtype=np.int64)
-        self.askable = np.zeros(count, dtype=bool)  # some split, compared or not, is possible
 
     def offer(self, node: Array, costs: Array) -> None:
         np.minimum.at(self.low, node, np.where(np.isnan(costs), -np.inf, costs))
         self.compared += np.bincount(node, minlength=len(self.low))
-        self.askable[node] = True
 
 
 def drawn_columns(e: Evidence, inner: Array, feature: Array, columns: int) -> Array | None:
@@ -306,7 +304,6 @@ def compare_groups(r: LevelRows, s: Sums, totals: Array, codes: Array, allowed: 
         c = len(present)
         if c < 2:
             continue
-        best.askable[v] = True
         if r.criterion == "absolute_error" or (r.n_classes > 2 and c > ENUMERATE):
             heuristic = True
             continue
