@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import compute_class_weight
@@ -13,7 +13,7 @@ from sklearn.utils import compute_class_weight
 from certifit._objective import Objective
 from certifit._types import Answers, Array, BaseEstimator, Grid
 from certifit.design import as_design
-from certifit.losses import Squared
+from certifit.losses import Logistic, Squared
 from certifit.regularizers import mix_of_norms
 from certifit.resampling import (
     CannotShare,
@@ -30,6 +30,10 @@ from certifit.resampling import (
 from certifit.solvers._task import Options, Task
 from certifit.solvers.coordinate import coordinate_path, is_tall
 from certifit.solvers.ridge_folds import ridge_folds
+
+if TYPE_CHECKING:
+    from certifit.solvers.logistic_folds import Coefficients
+    from certifit.solvers.newton_folds import FoldMinima
 
 _FINEST = 1e-13  # the smallest gap worth asking for
 _LARGE = 200  # columns below which a path is solved nearly exactly, whatever the tolerance: it costs next to nothing
@@ -135,20 +139,59 @@ def logistic_answers(model: BaseEstimator, table: FoldTable, grid: Grid, respons
     seen = all(np.all(np.bincount(code, read.in_fold(k), len(classes)) > 0) for k in range(len(read.folds)))
     require(len(classes) > 1 and seen, "a fold trains without one of the classes")
 
+    starts: list[tuple[Any, Array, Array]] = []
+
     def scores(where: Sequence[int]) -> Iterator[Answers]:
         mine = [models[i] for i in where]
-        coef, offset = _logistic(mine, read, classes)
+        found, which = _logistic(mine, read, classes)
+        if found.whole is not None:
+            starts.extend(zip(mine, found.whole[0][which], found.whole[1][which]))
+        kind = read.X.dtype
         for k in range(len(read.folds)):
-            values = read.scores(k, coef[k], offset[k])
+            values = read.scores(k, found.coef[k, which].astype(kind), found.intercept[k, which].astype(kind))
             values = values[:, :, 0] if len(classes) == 2 else values
             yield {name: np.array([m._answer(name, s, classes) for m, s in zip(mine, values)]) for name in response}
 
+    def refit(chosen: Any) -> Any:
+        near = ((W, b) for m, W, b in starts if m._penalty() == chosen._penalty())
+        return chosen._fit(table.X, table.y, table.weights, next(near, None))
+
     groups = group_grid(models, lambda m: (m._penalty()[1], m.fit_intercept, m.tol, m.class_weight, m.prior))
-    return assemble(grid, [(where, scores(where)) for _, where in groups])
+    return assemble(grid, [(where, scores(where)) for _, where in groups], refit=refit)
 
 
-def _logistic(models: Sequence[BaseEstimator], table: FoldTable, classes: Array) -> tuple[Array, Array]:
-    """Coefficients and offsets of models that differ in their strength (or what only answers depend on) alone."""
+def nested_logistic_answers(
+    model: BaseEstimator, tables: Sequence[FoldTable], grid: Grid, widths: Sequence[int], response: tuple[str, ...]
+) -> FoldAnswers:
+    """The same where each fold has a table of its own, and each grid point uses so many of its first columns."""
+    require(set(response) <= {"predict", "predict_proba", "decision_function"}, "the score needs other predictions")
+    models = models_of(model, grid, {"C"})
+    plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
+    require(plain and model.class_weight is None and model.prior is None and model._penalty()[1] == 0, "not plain")
+    read = [read_table(table, labels=True) for table in tables]
+    classes = np.unique(read[0].y)
+    seen = all(len(np.unique(table.y[table.in_fold(0) > 0])) == 2 for table in read)
+    require(len(classes) == 2 and seen, "two classes are needed in each fold")
+    signs = [replace(table, y=np.where(table.y == classes[1], 1.0, -1.0)) for table in read]
+    from certifit.solvers.newton_folds import newton_tables  # searches need it, single fits do not
+
+    strengths, flag = np.array([m._penalty()[0] for m in models]), model.fit_intercept
+    found = newton_tables(
+        signs, Logistic(), strengths, np.array(widths), fit_intercept=flag, tol=model.tol**2 / 10
+    )  # fmt: skip
+    if found is None:
+        raise CannotShare("the tables are too large for all folds at once")
+
+    def answers(found: FoldMinima) -> Iterator[Answers]:
+        for table, coef, offset in zip(read, found.coef, found.offset):
+            values = table.scores(0, coef[:, None], offset[:, None])[:, :, 0]
+            yield {name: np.array([m._answer(name, s, classes) for m, s in zip(models, values)]) for name in response}
+
+    return assemble(grid, [(list(range(len(grid))), answers(found))], passes=len(tables))
+
+
+def _logistic(models: Sequence[BaseEstimator], table: FoldTable, classes: Array) -> tuple[Coefficients, Array]:
+    """Fits of models that differ in their strength (or what only answers depend on) alone, and each one's strength."""
     one = models[0]
     ratio = one._penalty()[1]
     weigh = partial(compute_class_weight, one.class_weight, classes=classes)
@@ -165,4 +208,4 @@ def _logistic(models: Sequence[BaseEstimator], table: FoldTable, classes: Array)
     )  # fmt: skip
     if found is None:
         raise CannotShare("each fold is quicker on its own, or one has no optimum")
-    return found[0][:, which].astype(table.X.dtype), found[1][:, which].astype(table.X.dtype)
+    return found, which

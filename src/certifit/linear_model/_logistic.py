@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -28,7 +29,7 @@ from certifit.linear_model._base import (
     read_weights,
     region_of,
 )
-from certifit.linear_model._folds import logistic_answers
+from certifit.linear_model._folds import logistic_answers, nested_logistic_answers
 from certifit.linear_model._logistic_words import SHORT, speak_of_penalty
 from certifit.losses import Asymmetric, Logistic, Softmax
 from certifit.regularizers import Regularizer, SquaredL2, Zero, mix_of_norms
@@ -161,6 +162,12 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> LogisticRegression:
         """Fit to rows X (n, d) with labels y (n,)."""
+        return self._fit(X, y, sample_weight)
+
+    def _fit(
+        self, X: Matrix, y: VectorLike, sample_weight: Weights, start: tuple[Array, Array] | None = None
+    ) -> LogisticRegression:
+        """Fit, beginning at coefficients and offsets that a search has found, if any."""
         self._validate_params()
         speak_of_penalty(self)
         X, y = read_rows(self, X, y)
@@ -182,7 +189,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         if self.costs is not None and len(self.costs) != 2:
             raise ValueError(f"costs must be two numbers, (false_positive, false_negative), not {len(self.costs)}.")
         task = self._task(X, code, classes, weights)
-        solution = self._solve(task, y)
+        solution = self._solve(task, y, start)
         self.classes_ = classes
         W, b = solution.value
         dtype = np.float64 if self.solver == "liblinear" else X.dtype  # as scikit-learn's liblinear
@@ -220,10 +227,10 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         )
         return Task(objective, as_design(X), np.where(code == 1, 1.0, -1.0) if two else code, weights)
 
-    def _solve(self, task: Task, y: Array) -> Solution:
+    def _solve(self, task: Task, y: Array, start: tuple[Array, Array] | None = None) -> Solution:
         shape = (task.outputs, task.design.shape[1])
-        warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape
-        start = (dense(self.coef_).astype(float), self.intercept_.astype(float)) if warm else None
+        if self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape:
+            start = dense(self.coef_).astype(float), self.intercept_.astype(float)
         options = Options(max(self.tol**2 / 10, _FINEST), self.max_iter, self.time_budget, self.trace)
         if self.max_iter == 0 and start is None:
             solution = _no_step(task)
@@ -317,6 +324,18 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: all folds and strengths together."""
         return logistic_answers(self, table, grid, response)
+
+    def _nested_suits(self, folds: int, n: int, d: int) -> bool:
+        """Whether so many folds, each with a table of its own of n rows and d columns, can be fitted at once."""
+        from certifit.solvers.newton_folds import suits_tables
+
+        return suits_tables(folds, n, d)
+
+    def _nested_path(
+        self, tables: Sequence[FoldTable], grid: Grid, widths: Sequence[int], response: tuple[str, ...]
+    ) -> FoldAnswers:
+        """The same after a step that is fitted fold by fold: points use so many of the first columns it makes."""
+        return nested_logistic_answers(self, tables, grid, widths, response)
 
     def _answer(self, name: str, scores: Array, classes: Array) -> Array:
         """What a method says, from scores (rows,) for two classes, (rows, K) for more."""

@@ -137,6 +137,16 @@ class Loss(EvaluationLoss):
         """
         return self.value(z, y), self.slope(z, y)
 
+    def value_slope_curvature(self, z: Array, y: Array) -> tuple[Array, Array, Array]:
+        """Value, slope and curvature together, where that saves exponentials.
+
+        Parameters
+        ----------
+        z, y : arrays of one shape
+            Scores and targets.
+        """
+        return *self.value_slope(z, y), self.curvature(z, y)
+
     def level(self, y: Array) -> Array:
         """The part of the value that depends on y alone; a fit needs it once.
 

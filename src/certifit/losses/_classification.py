@@ -82,6 +82,10 @@ class SquaredHinge(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.where(y * z < 1.0, 2.0, 0.0)
 
+    def value_slope_curvature(self, z: Array, y: Array) -> tuple[Array, Array, Array]:
+        short = np.maximum(0.0, 1.0 - y * z)
+        return np.square(short), -2.0 * y * short, 2.0 * (short > 0.0)
+
     def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         return u * y + np.square(u) / 4.0
 
@@ -119,7 +123,7 @@ class Logistic(_MarginLoss):
 
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
         m = np.multiply(y, z)
-        if not m.min(initial=0.0) > -700.0:  # e^−m would overflow
+        if not m.min(initial=0.0) > (-85.0 if m.dtype == np.float32 else -700.0):  # e^−m would overflow
             return self.value(z, y), self.slope(z, y)
         # NumPy's exp and log are vectorised, its logaddexp is not; each pass is made in place.
         e = np.exp(np.negative(m, out=m), out=m)
@@ -127,6 +131,11 @@ class Logistic(_MarginLoss):
         slope = np.divide(e, total, out=e)
         slope *= y
         return np.log(total, out=total), np.negative(slope, out=slope)
+
+    def value_slope_curvature(self, z: Array, y: Array) -> tuple[Array, Array, Array]:
+        value, slope = self.value_slope(z, y)
+        size = np.abs(slope)
+        return value, slope, size * (1.0 - size)
 
     def curvature(self, z: Array, y: Array) -> Array:
         p = expit(np.asarray(z, dtype=float) + 0.0 * np.asarray(y))

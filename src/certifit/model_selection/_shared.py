@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,6 +107,9 @@ def _pipeline(pipeline: Pipeline, table: FoldTable, grid: Grid, response: Respon
     own = _shares(final, response)
     shares = own or any(len(groups) > 1 for _, groups in bundles)
     require(shares, f"{type(final).__name__} shares no work across folds")
+    if own and len(bundles) == 1 and hasattr(final, "_nested_path"):
+        with suppress(CannotShare):
+            return _at_once(pipeline, table, grid, bundles[0], response)
     serve = _one_fold if own else _one_by_one
 
     def scores(stage: _Preprocessing, columns: int | None, where: Sequence[int]) -> Iterator[Answers]:
@@ -119,6 +123,19 @@ def _pipeline(pipeline: Pipeline, table: FoldTable, grid: Grid, response: Respon
         stage = _Preprocessing(clone(pipeline).set_params(**head), table, len(groups))
         parts += [(where, scores(stage, columns, where)) for columns, where in groups]
     return assemble(grid, parts, passes=len(bundles) * len(table.folds))
+
+
+def _at_once(pipeline: Pipeline, table: FoldTable, grid: Grid, bundle: Bundle, response: Response) -> FoldAnswers:
+    """One preprocessing for all points, of which each uses some columns: the last step takes all folds at once."""
+    (last, final), (head, groups) = pipeline.steps[-1], bundle
+    widths = {i: columns for columns, where in groups for i in where if columns is not None}
+    require(len(widths) == len(grid), "the points do not differ in their number of columns")
+    require(final._nested_suits(len(table.folds), table.n, max(widths.values())), "the tables are large")
+    stage = _Preprocessing(clone(pipeline).set_params(**head), table, 1)
+    tables = [stage.fold(k) for k in range(len(table.folds))]
+    own = [_split(point, last)[1] for point in grid]
+    found: FoldAnswers = final._nested_path(tables, own, [widths[i] for i in range(len(grid))], response)
+    return replace(found, grid=grid)
 
 
 def _split(point: Named, step: str) -> tuple[dict[str, Any], dict[str, Any]]:

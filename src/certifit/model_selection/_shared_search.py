@@ -48,6 +48,7 @@ _BaseSearch: Any = GridSearchCV.__bases__[0]  # what scikit-learn's searches hav
 class SharedSearch(_BaseSearch):
     """What searches have in common: shared work, the choice, the chosen model. Leaves say which points are tried."""
 
+    _at_last: Named = {}  # noqa: RUF012  # parameters of the final fit alone, such as a finer tolerance
     cv: Any
     best_index_: int
     best_score_: float
@@ -208,7 +209,7 @@ class SharedSearch(_BaseSearch):
 
     def _refit(self, trial: Trial, found: Run) -> None:
         params = {k: clone(v, safe=False) for k, v in self.best_params_.items()}
-        model = clone(self.estimator).set_params(**params)
+        model = clone(self.estimator).set_params(**params, **self._at_last)
         start = time.perf_counter()
         if found.refit is not None:
             self.best_estimator_ = found.refit(model)

@@ -10,6 +10,7 @@ of each fold, strongest penalty first. Where a problem starts never matters: eac
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,18 @@ from certifit.solvers.proximal_newton import minimise_l1
 from certifit.solvers.smooth import null_value, solve_smooth, symmetric
 from certifit.solvers.smooth_folds import smooth_folds
 
-Coefficients = tuple[Array, Array]
+
+class Coefficients(NamedTuple):
+    """Coefficients (folds, m, K or 1, d) and offsets (folds, m, K or 1) of all folds and strengths.
+
+    ``whole``, where it is known, holds those of all rows, (m, K or 1, d) and (m, K or 1): a start for fits of them.
+    """
+
+    coef: Array
+    intercept: Array
+    whole: tuple[Array, Array] | None = None
+
+
 _BORROWED = 1e-3  # of the tolerance, for steps in a borrowed metric
 _TALL = 4  # rows a column from which the Hessians of the folds are much alike
 _FEW = 40_000  # numbers of a table up to which every problem takes its own Newton steps, all at once
@@ -42,7 +54,7 @@ def logistic_folds(
     prior: Array | None = None,
     tol: float = 1e-9,
 ) -> Coefficients | None:
-    """Coefficients (folds, m, K or 1, d) and offsets for every strength; None where fits alone are the better road.
+    """Coefficients and offsets for every fold and strength; None where fits alone are the better road.
 
     Parameters
     ----------
@@ -60,8 +72,7 @@ def logistic_folds(
     >>> folds = [(np.arange(4), np.arange(4, 6)), (np.arange(2, 6), np.arange(2))]
     >>> code = np.array([0, 1, 0, 0, 1, 1])
     >>> table = FoldTable(np.arange(6.0)[:, None], code, folds)
-    >>> coef, intercept = logistic_folds(table, np.array([1.0, 0.1]))
-    >>> coef[:, :, 0, 0].round(4).tolist()
+    >>> logistic_folds(table, np.array([1.0, 0.1])).coef[:, :, 0, 0].round(4).tolist()
     [[-0.2597, -0.5034], [0.9583, 2.6511]]
     """
     if l1_ratio > 0:
@@ -70,9 +81,12 @@ def logistic_folds(
         return _along_the_path(table, strengths, l1_ratio, fit_intercept, tol)
     tall = table.X.shape[0] >= _TALL * table.X.shape[1] or bool(np.any(strengths == 0))
     if _outputs(table) == 2 and prior is None and (table.X.size <= _FEW or not tall):
-        few = newton_folds(_signed(table), Logistic(), strengths, fit_intercept=fit_intercept, tol=tol)
+        few = newton_folds(
+            _signed(table), Logistic(), strengths, fit_intercept=fit_intercept, tol=tol, whole_first=True
+        )
         if few is not None:
-            return few[0][:, :, None], few[1][:, :, None]
+            whole = None if few.whole is None else (few.whole[0][:, None], few.whole[1][:, None])
+            return Coefficients(few.coef[:, :, None], few.offset[:, :, None], whole)
     if _outputs(table) == 2 and isinstance(table.X, np.ndarray) and tall:
         found = _together(table, strengths, fit_intercept, prior, tol)
         if found is not None:
@@ -105,7 +119,7 @@ def _together(
         if not alone.converged:
             return None
         coef[j, m], intercept[j, m] = alone.value
-    return coef, intercept
+    return Coefficients(coef, intercept)
 
 
 def _signed(table: FoldTable) -> FoldTable:
@@ -127,7 +141,7 @@ def _task(table: FoldTable, strength: float, l1_ratio: float, prior: Array | Non
 
 def _tables(table: FoldTable, m: int) -> Coefficients:
     K = 1 if _outputs(table) == 2 else _outputs(table)
-    return np.empty((len(table.folds), m, K, table.X.shape[1])), np.empty((len(table.folds), m, K))
+    return Coefficients(np.empty((len(table.folds), m, K, table.X.shape[1])), np.empty((len(table.folds), m, K)))
 
 
 def _from_all_rows(
@@ -137,8 +151,8 @@ def _from_all_rows(
     weights = [table.in_fold(j) for j in range(len(table.folds))]
     mean = np.mean(weights, axis=0)
     columns = Coordinates.of(as_design(table.X), mean, fit_intercept)
-    coef, intercept = _tables(table, len(strengths))
-    theta, metric = np.zeros((columns.width, coef.shape[2])), None
+    found = _tables(table, len(strengths))
+    theta, metric = np.zeros((columns.width, found.coef.shape[2])), None
     for m in np.argsort(-strengths, kind="stable"):
         task = _task(table, strengths[m], 0.0, prior, fit_intercept)
         pilot = SmoothSum.of(replace(task, weights=mean), columns)
@@ -149,18 +163,18 @@ def _from_all_rows(
             own = replace(task, weights=s)
             null = null_value(own)
             # Steps in a borrowed metric gain digits one by one, where Newton's own last step doubles them.
-            found = minimise(replace(pilot, weights=s), theta, _BORROWED * tol * null, metric=metric)
-            if not found.converged and found.stats["gap"] > tol * null:
+            reached = minimise(replace(pilot, weights=s), theta, _BORROWED * tol * null, metric=metric)
+            if not reached.converged and reached.stats["gap"] > tol * null:
                 return None
-            coef[j, m], intercept[j, m] = symmetric(own, *columns.raw(found.value))
-    return coef, intercept
+            found.coef[j, m], found.intercept[j, m] = symmetric(own, *columns.raw(reached.value))
+    return found
 
 
 def _along_the_path(
     table: FoldTable, strengths: Array, l1_ratio: float, fit_intercept: bool, tol: float
 ) -> Coefficients | None:
     """Two classes with an l1 part: each fold's path, strongest penalty first, each point with its duality gap."""
-    coef, intercept = _tables(table, len(strengths))
+    found = _tables(table, len(strengths))
     for j in range(len(table.folds)):
         own = replace(_task(table, 1.0, l1_ratio, None, fit_intercept), weights=table.in_fold(j)).used()
         columns, null = Coordinates.of(own.design, own.s, fit_intercept), null_value(own)
@@ -172,5 +186,5 @@ def _along_the_path(
             W, b = columns.raw(theta)
             if not task.value(W[0], b[0]) - task.bound(W[0], b[0]) <= _PROVED * null:
                 return None
-            coef[j, m], intercept[j, m] = W, b
-    return coef, intercept
+            found.coef[j, m], found.intercept[j, m] = W, b
+    return found

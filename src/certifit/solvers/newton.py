@@ -105,7 +105,7 @@ def _near(f: SmoothSum, start: Array) -> Array:
     if not (wide and plain and np.count_nonzero(f.ridge) >= f.columns.width - 1):
         return start
     rows = f.columns.rows(slice(None))
-    found = newton_without_hessian(rows, f.y, f.loss, f.weights, f.ridge, _NEAR)
+    found = newton_without_hessian(rows, f.y, f.loss, f.weights, f.ridge, _NEAR, start[:, 0])
     return start if found is None else found[:, None]
 
 

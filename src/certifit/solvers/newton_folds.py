@@ -13,8 +13,10 @@ the value falls; a problem leaves once its Newton decrement is small.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +36,23 @@ _MOST_WIDE = 4_000_000  # numbers of a table without products of pairs
 _INEXACT = 0.3  # of the gradient may be left by a step of conjugate gradients
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are slow
 _ROUGH = 1e-6  # tolerances from which single precision is enough for conjugate gradients
+_NEVER = 1e30  # ridge of a column that a problem does not use: it stays at zero
 _TURNS = 250  # of conjugate gradients a step: beyond, a penalty is so weak that factorising is the better road
+
+
+class _Look(NamedTuple):
+    """What is seen at the points of some problems: values (problems,), weighted slopes and curvatures (problems, n)."""
+
+    value: Array
+    slopes: Array
+    bends: Array
+
+    def take(self, which: Array) -> _Look:
+        return _Look(*(part[which] for part in self))
+
+    def put(self, which: Array, other: _Look) -> None:
+        for mine, new in zip(self, other):
+            mine[which] = new
 
 
 @dataclass(frozen=True)
@@ -45,46 +63,56 @@ class _Problems:
     """
 
     X: Array  # (n, p)
+    columns: Array  # (p, n), the same: products with few rows are twice as quick if both lie as they are read
     y: Array  # (n,)
     loss: Loss
     weights: Array  # (problems, n)
     ridge: Array  # (problems, p)
 
     def take(self, which: Array) -> _Problems:
-        return _Problems(self.X, self.y, self.loss, self.weights[which], self.ridge[which])
+        return replace(self, weights=self.weights[which], ridge=self.ridge[which])
 
-    def value(self, theta: Array) -> Array:
-        losses = self.loss.value(theta @ self.X.T, self.y)
-        return np.asarray(
-            np.einsum("bn,bn->b", self.weights, losses) + 0.5 * np.einsum("bp,bp->b", self.ridge, theta * theta)
-        )
+    def scores(self, theta: Array) -> Array:
+        """(problems, n) of (problems, p)."""
+        return np.asarray(theta @ self.columns)
+
+    def gathered(self, values: Array) -> Array:
+        """Sums over the rows (problems, p) of values (problems, n)."""
+        return np.asarray(values @ self.X)
+
+    def targets(self) -> Array:
+        return self.y
+
+    def look(self, theta: Array) -> _Look:
+        losses, slopes, bends = self.loss.value_slope_curvature(self.scores(theta), self.targets())
+        value = np.einsum("bn,bn->b", self.weights, losses) + 0.5 * np.einsum("bp,bp->b", self.ridge, theta * theta)
+        return _Look(value, self.weights * slopes, self.weights * bends)
 
     def along(self, theta: Array, step: Array) -> Array:
         """The fraction of each step, between 0 and 1, at which the value is least: Newton's method on a line."""
-        z, dz = theta @ self.X.T, step @ self.X.T
+        z, dz, y = self.scores(theta), self.scores(step), self.targets()
         pull, bend = np.einsum("bp,bp->b", self.ridge * theta, step), np.einsum("bp,bp->b", self.ridge * step, step)
         low, high = np.zeros(len(theta)), np.ones(len(theta))
         t = 0.5 * high
         for _ in range(_ON_A_LINE):
-            at = z + t[:, None] * dz
-            slope = np.einsum("bn,bn->b", self.weights * self.loss.slope(at, self.y), dz) + pull + t * bend
-            curve = np.einsum("bn,bn->b", self.weights * self.loss.curvature(at, self.y), dz * dz) + bend
+            _, slopes, bends = self.loss.value_slope_curvature(z + t[:, None] * dz, y)
+            slope = np.einsum("bn,bn->b", self.weights * slopes, dz) + pull + t * bend
+            curve = np.einsum("bn,bn->b", self.weights * bends, dz * dz) + bend
             low, high = np.where(slope < 0, t, low), np.where(slope > 0, t, high)
             t = t - slope / np.maximum(curve, 1e-300)
             t = np.where((t > low) & (t < high), t, 0.5 * (low + high))
         return t
 
-    def newton(self, theta: Array) -> tuple[Array, Array, Array]:
+    def newton(self, theta: Array, seen: _Look) -> tuple[Array, Array, Array]:
         """Steps that leave at most a third of the gradient, the fall along them, and bounds of the squared decrements.
 
         What the step leaves, r, adds at most the length of r by H⁻¹ to the decrement. H is at least the ridge, or for
         an offset, which has none, about its own diagonal.
         """
-        z = theta @ self.X.T
-        g = (self.weights * self.loss.slope(z, self.y)) @ self.X + self.ridge * theta
-        bend = (self.weights * self.loss.curvature(z, self.y)).astype(self.X.dtype, copy=False)
+        g = self.gathered(seen.slopes) + self.ridge * theta
+        bend = seen.bends.copy()
         bend[bend < _TINY] = 0.0
-        scale = 1.0 / np.maximum(bend @ np.square(self.X) + self.ridge, np.finfo(self.X.dtype).tiny)
+        scale = 1.0 / np.maximum(bend @ self._squares + self.ridge, np.finfo(self.X.dtype).tiny)
         floor = np.where(self.ridge > 0, 1.0 / np.where(self.ridge > 0, self.ridge, 1.0), scale)
         step, left, r, rest = np.zeros_like(g), np.arange(len(g)), -g, -g
         d = scale * r
@@ -99,7 +127,7 @@ class _Problems:
                 inner = np.maximum(np.einsum("bp,bp->b", step, -g - rest), 0.0)  # s'Hs
                 whole = np.square(np.sqrt(inner) + np.sqrt((rest * rest * floor).sum(axis=1)))
                 return step, -np.einsum("bp,bp->b", step, g), whole
-            Hd = (bend * (d @ self.X.T)) @ self.X + self.ridge[left] * d
+            Hd = self.gathered(bend * self.scores(d)) + self.ridge[left] * d
             t = size / np.einsum("bp,bp->b", d, Hd)
             step[left] += t[:, None] * d
             r = r - t[:, None] * Hd
@@ -108,23 +136,47 @@ class _Problems:
             d = s + (size / before)[:, None] * d
         raise np.linalg.LinAlgError("conjugate gradients need too many iterations")
 
+    @cached_property
+    def _squares(self) -> Array:
+        return np.square(self.X)
+
 
 @dataclass(frozen=True)
 class _Narrow(_Problems):
-    """Few columns: Hessians from the products of all pairs of them."""
+    """Few columns: Hessians from the products of all pairs of them.
 
-    pairs: Array  # (p(p+1)/2, n)
+    There may be several tables of as many rows (each fold its own): problems lie in the order of their tables.
+    X is (tables, n, p), columns (tables, p, n) and y (tables, n).
+    """
+
+    pairs: Array  # (tables, p(p+1)/2, n)
+    table: Array  # (problems,): each one's table
 
     def take(self, which: Array) -> _Narrow:
-        return _Narrow(self.X, self.y, self.loss, self.weights[which], self.ridge[which], self.pairs)
+        return replace(self, weights=self.weights[which], ridge=self.ridge[which], table=self.table[which])
 
-    def newton(self, theta: Array) -> tuple[Array, Array, Array]:
+    def _by_table(self, rows: Array, factors: Array) -> Array:
+        """Rows of each problem times the matrix of its table."""
+        if len(factors) == 1:
+            return np.asarray(rows @ factors[0])
+        ends = np.searchsorted(self.table, np.arange(len(factors) + 1))
+        return np.concatenate([rows[a:b] @ F for a, b, F in zip(ends, ends[1:], factors)])
+
+    def scores(self, theta: Array) -> Array:
+        return self._by_table(theta, self.columns)
+
+    def gathered(self, values: Array) -> Array:
+        return self._by_table(values, self.X)
+
+    def targets(self) -> Array:
+        return np.asarray(self.y[self.table] if len(self.y) > 1 else self.y)
+
+    def newton(self, theta: Array, seen: _Look) -> tuple[Array, Array, Array]:
         """Newton steps, how much the value falls along them at first, and the squared decrements: here the same."""
-        z = theta @ self.X.T
-        g = (self.weights * self.loss.slope(z, self.y)) @ self.X + self.ridge * theta
-        p = self.X.shape[1]
+        g = self.gathered(seen.slopes) + self.ridge * theta
+        p = self.X.shape[2]
         k = np.arange(p)
-        above = (self.weights * self.loss.curvature(z, self.y)) @ self.pairs.T
+        above = self._by_table(seen.bends, self.pairs.transpose(0, 2, 1))
         H = np.take(above, _places(p), axis=1).reshape(len(theta), p, p)
         # A shade of ridge keeps an offset that no row pulls at, and columns that no row needs, where they are.
         H[:, k, k] += self.ridge + 1e-12 * np.maximum(H[:, k, k].max(axis=1, keepdims=True), 1e-300)
@@ -133,10 +185,32 @@ class _Narrow(_Problems):
         return step, decrement, decrement
 
 
+class FoldMinima(NamedTuple):
+    """Coefficients and offsets of every fold and strength, and those of all rows that any fold trains on.
+
+    Attributes
+    ----------
+    coef : (folds, m, d) array
+    offset : (folds, m) array
+    whole : ((m, d) array, (m,) array) or None
+        A start for fits of all rows.
+    """
+
+    coef: Array
+    offset: Array
+    whole: tuple[Array, Array] | None = None
+
+
 def newton_folds(
-    table: FoldTable, loss: Loss, strengths: Array, *, fit_intercept: bool = True, tol: float = 1e-9
-) -> tuple[Array, Array] | None:
-    """Coefficients (folds, m, d) and offsets (folds, m) for every strength; None where this is not the road to take.
+    table: FoldTable,
+    loss: Loss,
+    strengths: Array,
+    *,
+    fit_intercept: bool = True,
+    tol: float = 1e-9,
+    whole_first: bool = False,
+) -> FoldMinima | None:
+    """Minima of all folds and strengths; None where this is not the road to take.
 
     Parameters
     ----------
@@ -150,44 +224,128 @@ def newton_folds(
     tol : float
         A problem leaves after the step before which half the squared decrement was at most this fraction of the null
         model's loss.
+    whole_first : bool, default=False
+        Whether the problems of all rows are solved first: folds, and a fit that follows, begin where these end.
 
     Examples
     --------
     >>> from certifit.losses import Logistic
     >>> folds = [(np.arange(4), np.arange(4, 6)), (np.arange(2, 6), np.arange(2))]
     >>> table = FoldTable(np.arange(6.0)[:, None], np.array([-1.0, 1.0, -1.0, -1.0, 1.0, 1.0]), folds)
-    >>> coef, offset = newton_folds(table, Logistic(), np.array([1.0, 0.1]))
-    >>> coef[:, :, 0].round(4).tolist()
+    >>> found = newton_folds(table, Logistic(), np.array([1.0, 0.1]))
+    >>> found.coef[:, :, 0].round(4).tolist()
     [[-0.2597, -0.5034], [0.9583, 2.6511]]
     """
     if not suits(table, loss) or not np.all(strengths > 0):
         return None
     weights = np.array([table.in_fold(k) for k in range(len(table.folds))])
-    X, d, m = np.asarray(table.X, dtype=float), table.X.shape[1], len(strengths)
-    centre = X.mean(axis=0) if fit_intercept else np.zeros(d)
+    d, m = table.X.shape[1], len(strengths)
+    Z, centre, spread = _scaled(np.asarray(table.X, dtype=float), fit_intercept)
+    ridge = np.multiply.outer(strengths, np.append(spread**-2.0, [0.0] * fit_intercept))
+    problems = _problems(Z, np.asarray(table.y, dtype=float), loss, tol)
+    everywhere = np.repeat(weights.max(axis=0, keepdims=True), m, axis=0)
+    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
+        whole = _all_minima(_paying(problems, everywhere, ridge), tol) if whole_first and len(weights) > 1 else None
+        start = None if whole is None else np.tile(whole, (len(weights), 1))
+        costs = np.tile(ridge, (len(weights), 1))
+        theta = _all_minima(_paying(problems, np.repeat(weights, m, axis=0), costs), tol, start)
+    if theta is None:
+        return None
+
+    def raw(theta: Array) -> tuple[Array, Array]:
+        coef = theta[:, :d].astype(float) / spread
+        return coef, theta[:, d] - coef @ centre if fit_intercept else np.zeros(len(theta))
+
+    coef, offset = raw(theta)
+    return FoldMinima(coef.reshape(-1, m, d), offset.reshape(-1, m), None if whole is None else raw(whole))
+
+
+def newton_tables(
+    tables: Sequence[FoldTable],
+    loss: Loss,
+    strengths: Array,
+    widths: Array,
+    *,
+    fit_intercept: bool = True,
+    tol: float = 1e-9,
+) -> FoldMinima | None:
+    """As `newton_folds`, where each fold has a table of its own, and each strength so many of its first columns.
+
+    Parameters
+    ----------
+    tables : sequence of FoldTable
+        Dense rows, as many in each, with one fold.
+    loss : Loss
+        Smooth.
+    strengths : (m,) array > 0
+        Λ.
+    widths : (m,) int array
+        Columns that each of them uses; the coefficients of the others are zero.
+    fit_intercept, tol
+        As in `newton_folds`.
+
+    Examples
+    --------
+    >>> from certifit.losses import Logistic
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    >>> one = FoldTable(X, y, [(np.arange(4), np.arange(0))])
+    >>> newton_tables([one, one], Logistic(), np.array([1.0, 1.0]), np.array([1, 2])).coef[1].round(4).tolist()
+    [[0.4529, 0.0], [0.5418, -0.7601]]
+    """
+    n, d = tables[0].X.shape
+    equal = all(t.X.shape == (n, d) for t in tables)
+    if not (equal and suits_tables(len(tables), n, d) and np.all(strengths > 0)):
+        return None
+    scaled = [_scaled(np.asarray(t.X, dtype=float), fit_intercept) for t in tables]
+    centre, spread = np.array([s[1] for s in scaled])[:, None], np.array([s[2] for s in scaled])[:, None]
+    used = np.arange(d) < np.asarray(widths)[:, None]
+    ridge = np.where(used, strengths[:, None] / spread**2.0, _NEVER)
+    if fit_intercept:
+        ridge = np.append(ridge, np.zeros_like(ridge[:, :, :1]), axis=2)
+    problems = _tables(np.array([s[0] for s in scaled]), np.array([t.y for t in tables], dtype=float), loss)
+    weights = np.repeat([t.in_fold(0) for t in tables], len(strengths), axis=0)
+    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
+        theta = _all_minima(_paying(problems, weights, ridge.reshape(len(weights), -1)), tol)
+    if theta is None:
+        return None
+    theta = theta.reshape(len(tables), len(strengths), -1)
+    coef = np.where(used, theta[:, :, :d] / spread, 0.0)
+    offset = theta[:, :, d] - (coef * centre).sum(axis=2) if fit_intercept else np.zeros(coef.shape[:2])
+    return FoldMinima(coef, offset)
+
+
+def _scaled(X: Array, fit_intercept: bool) -> tuple[Array, Array, Array]:
+    """Columns in units of their spread, centred and followed by ones if there is an offset; centres and spreads."""
+    centre = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
     spread = np.sqrt(np.mean(np.square(X - centre), axis=0))
     spread[spread == 0.0] = 1.0
     Z = (X - centre) / spread
-    Z = np.column_stack([Z, np.ones(len(Z))]) if fit_intercept else Z
-    ridge = np.multiply.outer(strengths, np.append(spread**-2.0, [0.0] * fit_intercept))
-    problems = _problems(Z, np.asarray(table.y, dtype=float), loss, np.repeat(weights, m, axis=0), ridge, tol)
-    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
-        theta = _all_minima(problems, tol)
-    if theta is None:
-        return None
-    coef = theta[:, :d].astype(float) / spread
-    offset = theta[:, d] - coef @ centre if fit_intercept else np.zeros(len(theta))
-    return coef.reshape(-1, m, d), offset.reshape(-1, m)
+    return np.column_stack([Z, np.ones(len(Z))]) if fit_intercept else Z, centre, spread
 
 
-def _problems(X: Array, y: Array, loss: Loss, weights: Array, ridge: Array, tol: float) -> _Problems:
-    """One problem for each line of weights: the strengths (lines of ``ridge``) of the first fold come first."""
-    costs = np.tile(ridge, (len(weights) // len(ridge), 1))
-    if not _narrow(len(X), X.shape[1]):
-        kind = np.float32 if tol >= _ROUGH else np.float64
-        return _Problems(X.astype(kind), y.astype(kind), loss, weights.astype(kind), costs.astype(kind))
-    columns, upper = np.ascontiguousarray(X.T), np.triu_indices(X.shape[1])
-    return _Narrow(X, y, loss, weights, costs, columns[upper[0]] * columns[upper[1]])
+def _problems(X: Array, y: Array, loss: Loss, tol: float) -> _Problems:
+    """The rows of one table, ready for problems that pay for them."""
+    none = np.empty(0)
+    if _narrow(*X.shape):
+        return _tables(X[None], y[None], loss)
+    kind = np.float32 if tol >= _ROUGH else np.float64
+    X = X.astype(kind)
+    return _Problems(X, np.ascontiguousarray(X.T), y.astype(kind), loss, none, none)
+
+
+def _tables(X: Array, y: Array, loss: Loss) -> _Narrow:
+    """Several tables of few columns, X (tables, n, p)."""
+    columns, upper, none = np.ascontiguousarray(X.transpose(0, 2, 1)), np.triu_indices(X.shape[2]), np.empty(0)
+    return _Narrow(X, columns, y, loss, none, none, columns[:, upper[0]] * columns[:, upper[1]], none)
+
+
+def _paying(problems: _Problems, weights: Array, ridge: Array) -> _Problems:
+    """A problem for each line of weights and ridge, as many in each table."""
+    kind = problems.X.dtype
+    made = replace(problems, weights=weights.astype(kind, copy=False), ridge=ridge.astype(kind, copy=False))
+    if not isinstance(made, _Narrow):
+        return made
+    return replace(made, table=np.repeat(np.arange(len(made.X)), len(weights) // len(made.X)))
 
 
 @cache
@@ -225,8 +383,21 @@ def suits(table: FoldTable, loss: Loss) -> bool:
     return _narrow(n, d + 1) or (n * d <= _MOST_WIDE and isinstance(loss, Logistic))
 
 
-def newton_without_hessian(X: Array, y: Array, loss: Loss, weights: Array, ridge: Array, tol: float) -> Array | None:
-    """The minimum (p,) of one problem with many columns, by conjugate gradients from zero; None if not reached.
+def suits_tables(tables: int, n: int, d: int) -> bool:
+    """Whether so many tables of n rows and d columns are small enough for `newton_tables`.
+
+    Examples
+    --------
+    >>> suits_tables(5, 500, 20), suits_tables(5, 5_000, 50)
+    (True, False)
+    """
+    return _narrow(tables * n, d + 1)
+
+
+def newton_without_hessian(
+    X: Array, y: Array, loss: Loss, weights: Array, ridge: Array, tol: float, start: Array | None = None
+) -> Array | None:
+    """The minimum (p,) of one problem with many columns, by conjugate gradients; None if not reached.
 
     Parameters
     ----------
@@ -238,6 +409,8 @@ def newton_without_hessian(X: Array, y: Array, loss: Loss, weights: Array, ridge
         Λ for each coordinate.
     tol : float
         As in `newton_folds`.
+    start : (p,) array, default=None
+        Where to begin; zero when None.
 
     Examples
     --------
@@ -247,57 +420,64 @@ def newton_without_hessian(X: Array, y: Array, loss: Loss, weights: Array, ridge
     array([-0.489])
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        found = _all_minima(_Problems(X, y, loss, weights[None], ridge[None]), tol)
+        problem = _Problems(X, np.ascontiguousarray(X.T), y, loss, weights[None], ridge[None])
+        found = _all_minima(problem, tol, None if start is None else start[None])
     return None if found is None else found[0]
 
 
-def _all_minima(problems: _Problems, tol: float) -> Array | None:
-    """All minima from zero; None where one is not reached."""
-    count, p = problems.ridge.shape
-    theta = np.zeros((count, p), dtype=problems.X.dtype)
-    left, now = np.arange(count), problems
-    value = now.value(theta)
-    null = value.copy()
+def _all_minima(problems: _Problems, tol: float, start: Array | None = None) -> Array | None:
+    """All minima, from zero or from a start that is no worse; None where one is not reached."""
+    theta = np.zeros(problems.ridge.shape, dtype=problems.X.dtype)
+    left, now = np.arange(len(theta)), problems
+    seen = now.look(theta)
+    null = seen.value.copy()
+    if start is not None:
+        there = now.look(start)
+        better = np.flatnonzero(there.value < null)
+        theta[better] = start[better]
+        seen.put(better, there.take(better))
     for _ in range(_ROUNDS):
         try:
-            step, fall, decrement = now.newton(theta[left])
+            step, fall, decrement = now.newton(theta[left], seen)
         except np.linalg.LinAlgError:
             return None
         if not np.all(np.isfinite(decrement)):
             return None
-        moved, value[left], stuck = _line_search(now, theta[left], step, fall, value[left])
-        theta[left] = moved
+        theta[left], seen, stuck = _line_search(now, theta[left], step, fall, seen)
         small = 0.5 * decrement <= tol * null[left]
         if np.any(stuck & ~small):
             return None
-        left, now = left[~small], now.take(~small)
+        if np.any(small):
+            left, now, seen = left[~small], now.take(~small), seen.take(~small)
         if not len(left):
             return theta
     return None
 
 
 def _line_search(
-    problems: _Problems, theta: Array, step: Array, fall: Array, value: Array
-) -> tuple[Array, Array, Array]:
-    """Points and values after steps, and which problems found none to take.
+    problems: _Problems, theta: Array, step: Array, fall: Array, seen: _Look
+) -> tuple[Array, _Look, Array]:
+    """Points after steps, what is seen there, and which problems found none to take.
 
     Whole steps where the value falls as foretold, else to the least value on the way; halved where rounding hides it.
     """
-    rounding = _ROUNDING * np.finfo(theta.dtype).eps * np.abs(value)
-    there = theta + step
-    found = problems.value(there)
-    bad = np.flatnonzero(~(found <= value - _SURE * fall + rounding))
+    eps = np.finfo(theta.dtype).eps
+    rounding = _ROUNDING * eps * np.abs(seen.value) + eps * problems.weights.sum(axis=1)  # of the sum, of each loss
+    value, there = seen.value, theta + step
+    found = problems.look(there)
+    bad = np.flatnonzero(~(found.value <= value - _SURE * fall + rounding))
     if not len(bad):
         return there, found, np.zeros(len(theta), dtype=bool)
     t = np.ones(len(theta), dtype=theta.dtype)
     t[bad] = problems.take(bad).along(theta[bad], step[bad])
     for _ in range(_HALVINGS):
         there[bad] = theta[bad] + t[bad, None] * step[bad]
-        found[bad] = problems.take(bad).value(there[bad])
-        bad = bad[~(found[bad] <= (value + rounding)[bad])]
+        found.put(bad, problems.take(bad).look(there[bad]))
+        bad = bad[~(found.value[bad] <= (value + rounding)[bad])]
         if not len(bad):
             break
         t[bad] *= 0.5
-    stuck = ~(found <= value + rounding)
-    there[stuck], found[stuck] = theta[stuck], value[stuck]
+    stuck = ~(found.value <= value + rounding)
+    there[stuck] = theta[stuck]
+    found.put(stuck, seen.take(stuck))
     return there, found, stuck

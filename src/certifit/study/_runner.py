@@ -117,17 +117,13 @@ def choose_and_fit(candidate: Candidate, work: Work, rows: Array) -> tuple[Pipel
     names = {k: k.removeprefix("model__") if alone else k for k in grid}
     rough = {k if alone else f"model__{k}": v for k, v in candidate.search.items()}
     space, cv = {names[k]: list(v) for k, v in grid.items()}, inner_folds(work, rows)
-    ranked = len(space) == 1 and "C" in space
-    again: Any = False if rough else middle_of_equals if ranked else True
+    again: Any = middle_of_equals if len(space) == 1 and "C" in space else True
     search = Search(clone(model).set_params(**rough), space, cv=cv, scoring=work.measure.scoring, refit=again)
+    search._at_last = {k: model.get_params()[k] for k in rough}
     search.fit(Z, y, sample_weight=weights)
-    at = middle_of_equals(search.cv_results_) if ranked else search.best_index_
-    chosen = {k: search.cv_results_["params"][at][names[k]] for k in grid}
-    if rough:
-        best = fit_weighted(Pipeline(tail).set_params(**chosen), Z, y, weights).steps
-    else:
-        best = [(tail[0][0], search.best_estimator_)] if alone else search.best_estimator_.steps
-    return Pipeline([*head.steps, *best]), {k.split("__")[-1]: v for k, v in chosen.items()}
+    best = [(tail[0][0], search.best_estimator_)] if alone else search.best_estimator_.steps
+    chosen = {k.split("__")[-1]: search.best_params_[names[k]] for k in grid}
+    return Pipeline([*head.steps, *best]), chosen
 
 
 def middle_of_equals(results: Mapping[str, Any]) -> int:

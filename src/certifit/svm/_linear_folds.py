@@ -71,4 +71,4 @@ def _machines(models: Sequence[BaseEstimator], table: FoldTable, classes: Array)
         if machine is None:
             raise CannotShare("the table is too large for all folds at once")
         found.append(machine)
-    return np.stack([c for c, _ in found], axis=2), np.stack([b for _, b in found], axis=2)
+    return np.stack([f.coef for f in found], axis=2), np.stack([f.offset for f in found], axis=2)
