@@ -1,12 +1,16 @@
 """Dual points: exactly feasible, and near the optimum the gap they prove is small."""
 
+import warnings
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit._objective import Objective
 from certifit.certificates import Data, issue
+from certifit.linear_model import LinearModel
 from certifit.losses import Absolute, Hinge, Logistic, Softmax, Squared
 from certifit.regularizers import L1, ElasticMix, SquaredL2
 from certifit.solvers.dual import dual_point, evidence_of
@@ -68,3 +72,21 @@ def test_a_record_of_what_is_judged():
     found = evidence_of([CASES["ridge"][0]] * 2, np.ones((2, 4)), 0.5)
     assert len(found["objective"]) == 2
     assert found["intercept"].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("large", [[1e10] * 4, [1.0, 1.0, 1e10, 1e10]])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_columns_of_large_numbers_do_not_cost_the_bound(large, layout):
+    """Coefficients right to ten digits leave slopes far above Λ there: projected, they still prove a small gap."""
+    rows = RNG.normal(size=(200, 4))
+    y = np.where(rows @ [1.0, 0.5, -1.0, 2.0] + RNG.normal(size=200) > 0, 1, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LinearModel(loss="logistic", regularizer="l1", lam=0.01).fit(rows * large, y)
+    objective = Objective(Logistic(), L1(), 2.0, classes=(-1, 1))
+    data, coef = Data.of(layout(rows * large), y), np.atleast_2d(model.coef_) * (1.0 + 1e-10)
+    fitted = coef, np.atleast_1d(model.intercept_)
+    dual = dual_point(objective, data, *fitted)
+    found = issue("duality", data, evidence_of(objective, *fitted) | {"dual": dual})
+    assert found.holds
+    assert found.relative_gap < 1e-3
