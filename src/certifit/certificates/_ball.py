@@ -523,6 +523,17 @@ def dot_t(A: Numeric, b: Numeric) -> Ball:
     return Ball(A.T @ b.mid, _up(abs(A).T @ inner * (1.0 + 2 * gamma(n + 2)) + n * ETA))
 
 
+def sum_slack(n: int) -> float:
+    """The relative error of Σ w t over n rows, of Σ w |t|, where each t comes from up to three roundings itself."""
+    return gamma(n + 4) * (1.0 + 2 * gamma(n + 4)) * (1.0 + 16 * UNIT)
+
+
+def weighted_sums(T: Array, w: Array) -> Ball:
+    """Σ w t for every column of T, whose entries are t after up to three roundings."""
+    weight = np.abs(w)
+    return Ball(w @ T, sum_slack(len(T)) * (weight @ np.abs(T)) + ETA * (len(T) + float(weight.sum())))
+
+
 def block_sums(blocks: Iterable[tuple[slice, Array]], b: Ball, width: int) -> Ball:
     """Aᵀ @ b with its rounding bound, for an exact A that comes in the blocks of `row_blocks`.
 

@@ -16,7 +16,7 @@ from certifit.certificates._ball import UNIT
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, word
-from certifit.certificates.counts import _all_known, _check_shape, _deviations, _exact_moments, class_codes
+from certifit.certificates.counts import _check_shape, _deviations, _exact_moments, read_classes
 
 _MEAN = 1e-9  # a mean may be off by this fraction of the standard deviation
 
@@ -36,11 +36,9 @@ class ClassCentres(Kind):
     needs: ClassVar = {"classes": LABELS, "centres": FINITE, "distance": word("euclidean", "manhattan")}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        classes = np.asarray(evidence["classes"])
+        classes, codes, known = read_classes(data, evidence)
         centres = np.asarray(evidence["centres"], dtype=float)
-        codes = class_codes(data.y, classes)
         _check_shape((len(classes), data.X.shape[1]), centres=centres)
-        known = Check("every label is a known class", _all_known(codes, data))
         if not known.holds:
             return Proof({}, (known,))
         X = np.asarray(data.X.toarray() if scipy.sparse.issparse(data.X) else data.X, dtype=float)

@@ -21,12 +21,11 @@ from certifit.certificates._schema import FINITE, FLAG, LABELS, NUMBER
 from certifit.certificates.class_sums import ClassTotals, Counts, column_count, every_class
 from certifit.certificates.counts import (
     _SHARE,
-    _all_known,
     _alpha_words,
     _check_shape,
     _count_cells,
     _parameter,
-    class_codes,
+    read_classes,
 )
 from certifit.certificates.moments import near
 from certifit.certificates.sums import SumKind, weight_grid
@@ -41,15 +40,13 @@ class ComplementCounts(Kind):
     needs: ClassVar = {"classes": LABELS, "alpha": FINITE, "feature_weights": FINITE, "norm": FLAG}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        classes, d = np.asarray(evidence["classes"]), data.X.shape[1]
-        codes = class_codes(data.y, classes)
-        known = Check("every label is a known class", _all_known(codes, data))
+        classes, codes, known = read_classes(data, evidence)
         if not known.holds:
             return Proof({}, (known,))
         cells = data.X.data if scipy.sparse.issparse(data.X) else data.X
         if not (np.all(np.isfinite(cells)) and np.all(cells >= 0)):
             raise ValueError("counts are finite and not negative")
-        counts = _count_cells(data, codes, len(classes), lambda block, rows: block, d, "float")
+        counts = _count_cells(data, codes, len(classes), lambda block, rows: block, data.X.shape[1], "float")
         figures, checks = _weights_proof(counts, evidence)
         return Proof(figures | {"rows": equal(int(data.X.shape[0]))}, (known, *checks))
 

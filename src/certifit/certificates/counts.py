@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, gamma, rationals
+from certifit.certificates._ball import UNIT, Ball, ball, rationals, weighted_sums
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, LISTS, LOGARITHMS, NUMBER, WHOLE, word
@@ -43,9 +43,11 @@ def _label(v: object) -> float | str:
     return float(v) if isinstance(v, (bool, int, float)) else str(v)
 
 
-def _all_known(codes: Array, data: Data) -> bool:
-    """Whether every row that counts has a class of the model."""
-    return bool(np.all(codes[data.weights > 0] >= 0))
+def read_classes(data: Data, evidence: Evidence) -> tuple[Array, Array, Check]:
+    """The classes, the code of each row, and whether every row that counts has a class of the model."""
+    classes = np.asarray(evidence["classes"])
+    codes = class_codes(data.y, classes)
+    return classes, codes, Check("every label is a known class", bool(np.all(codes[data.weights > 0] >= 0)))
 
 
 def _present(codes: Array) -> Array:
@@ -144,16 +146,8 @@ def _deviations(
 
 def _sums(T: Array, w: Array) -> tuple[Ball, Ball, Ball]:
     """Σw (once for each column), Σwt and Σwt², where each entry of T is t after one rounding."""
-    n, d = T.shape
-    squares = np.square(T)
-    first, second, size = w @ T, w @ squares, np.abs(w) @ np.abs(T)
-    slack, tiny = gamma(n + 4) * (1.0 + 2 * gamma(n + 4)), ETA * (n + float(np.abs(w).sum()))
-    whole = Ball(w).sum()
-    return (
-        Ball(np.full(d, whole.mid), np.full(d, whole.rad)),
-        Ball(first, slack * size * (1.0 + 16 * UNIT) + tiny),
-        Ball(second, slack * (np.abs(w) @ squares) * (1.0 + 16 * UNIT) + tiny),
-    )
+    whole, d = Ball(w).sum(), T.shape[1]
+    return Ball(np.full(d, whole.mid), np.full(d, whole.rad)), weighted_sums(T, w), weighted_sums(np.square(T), w)
 
 
 def _no_zero(W: Ball) -> Ball:
@@ -207,10 +201,8 @@ class GaussianCounts(Kind):
     needs: ClassVar = {**_SHARES, "class_count": FINITE, "theta": FINITE, "var": FINITE, "var_smoothing": NUMBER}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        classes = np.asarray(evidence["classes"])
+        classes, codes, known = read_classes(data, evidence)
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
-        codes = class_codes(data.y, classes)
-        checks = [Check("every label is a known class", _all_known(codes, data))]
         _check_shape((len(classes), data.X.shape[1]), theta=theta, var=var)
         W, r1, r2 = _deviations(data, data.X, None, codes, theta, rigor)
         shift, variance = _exact_moments(W, r1, r2)
@@ -225,9 +217,8 @@ class GaussianCounts(Kind):
         error, prior = _prior_check(evidence, total)
         count = (total - np.asarray(evidence["class_count"])).magnitude.astype(float)
         counted = bool(np.all(count <= 1e-12 * np.asarray(evidence["class_count"])))
-        checks += [sane, Check("the class counts are those of the data", counted), prior, *more]
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
-        return Proof(figures, tuple(checks))
+        return Proof(figures, (known, sane, Check("the class counts are those of the data", counted), prior, *more))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         prior, smoothing = _prior_words(evidence), float(evidence["var_smoothing"])
@@ -364,9 +355,7 @@ class SmoothedCounts(Kind):
     may: ClassVar = {"binarize": NUMBER, "n_categories": WHOLE}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        classes = np.asarray(evidence["classes"])
-        codes = class_codes(data.y, classes)
-        known = Check("every label is a known class", _all_known(codes, data))
+        classes, codes, known = read_classes(data, evidence)
         if not known.holds:
             return Proof({}, (known,))
         if not np.all(np.isfinite(data.X.data if scipy.sparse.issparse(data.X) else data.X)):
@@ -449,9 +438,7 @@ class MixedCounts(Kind):
     may: ClassVar = {"theta": FINITE, "var": FINITE, "categories": LISTS, "feature_log_prob": LOGARITHMS}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        classes = np.asarray(evidence["classes"])
-        codes = class_codes(data.y, classes)
-        known = Check("every label is a known class", _all_known(codes, data))
+        classes, codes, known = read_classes(data, evidence)
         if not known.holds:
             return Proof({}, (known,))
         error, prior = _prior_check(evidence, _class_weights(data, codes, len(classes), rigor))

@@ -24,7 +24,7 @@ import scipy.linalg
 import scipy.sparse
 
 from certifit._types import Array
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, sum_slack, weighted_sums
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, NUMBER
@@ -68,15 +68,13 @@ def _centred_blocks(data: Data, centre: Array) -> Iterator[tuple[slice, Ball]]:
 
 def _moments(T: Array, w: Array) -> tuple[Ball, Ball]:
     """Σwt and Σwttᵀ, where each entry of T is t after one rounding."""
-    n = len(T)
     size, weight = np.abs(T), np.abs(w)
-    first, around = w @ T, weight @ size
-    slack, tiny = gamma(n + 4) * (1.0 + 2 * gamma(n + 4)) * (1.0 + 16 * UNIT), ETA * (n + size.sum(axis=0))
+    tiny = ETA * (len(T) + size.sum(axis=0))
     if np.all(w == 1.0):  # NumPy then forms half of each product
         second, square = T.T @ T, size.T @ size
     else:
         second, square = T.T @ (T * w[:, None]), size.T @ (size * weight[:, None])
-    return Ball(first, slack * around + n * ETA), Ball(second, slack * square + tiny[:, None])
+    return weighted_sums(T, w), Ball(second, sum_slack(len(T)) * square + tiny[:, None])
 
 
 def centred_scatter(data: Data, centre: Array, about_mean: bool = True) -> tuple[Ball, Ball, Ball]:

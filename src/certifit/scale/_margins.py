@@ -12,7 +12,7 @@ from certifit._trace import Trace
 from certifit._types import Array, BaseEstimator, VectorLike
 from certifit.losses import Hinge
 from certifit.scale._job import Job, name_features
-from certifit.scale._smooth import Fit, class_factors, derivatives, newton, warn_if_short
+from certifit.scale._smooth import Fit, class_factors, derivatives, newton, promise, warn_if_short
 from certifit.svm._evidence import hinge_objective
 
 _WIDTHS = (1.0, 0.1, 0.01, 0.001)  # over which the corner is rounded, one after another
@@ -69,14 +69,4 @@ def fit_linear_svc(job: Job, model: BaseEstimator) -> None:
     model.classes_, model.coef_, model.intercept_ = seen.classes, at.coef, at.intercept
     model.n_iter_, model.gap_ = steps, float(at.left)
     model.status_, model.trace_ = "converged" if at.converged else "max_iter", Trace()
-    evidence = {
-        "objective": objective.to_dict(),
-        "coef": at.coef,
-        "intercept": at.intercept,
-        "centre": seen.grid.centre,
-        "exponent": seen.grid.exponent,
-        "digits": seen.digits,
-        "width": float(widths[-1]),
-        "reach": reach,
-    }
-    model._promise_certificates(lambda: (job.certify("margin-sums", evidence),))
+    promise(model, job, objective, at, seen, "margin-sums", width=float(widths[-1]), reach=reach)

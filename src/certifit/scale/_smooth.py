@@ -226,8 +226,10 @@ def class_factors(class_weight: ClassWeight, classes: Array, mass: Array) -> tup
     return found
 
 
-def promise(model: BaseEstimator, job: Job, objective: Objective, at: Fit, seen: Seen, **more: Any) -> None:
-    """The certificate of a smooth fit, issued when it is read."""
+def promise(
+    model: BaseEstimator, job: Job, objective: Objective, at: Fit, seen: Seen, kind: str = "passes", **more: Any
+) -> None:
+    """The certificate of a fit of this kind, issued when it is read."""
     evidence = {
         "objective": objective.to_dict(),
         "coef": at.coef,
@@ -238,7 +240,7 @@ def promise(model: BaseEstimator, job: Job, objective: Objective, at: Fit, seen:
         **seen.weights,
         **more,
     }
-    model._promise_certificates(lambda: (job.certify("passes", evidence),))
+    model._promise_certificates(lambda: (job.certify(kind, evidence),))
 
 
 def refusal(model: BaseEstimator, reason: str) -> str:

@@ -46,13 +46,7 @@ def effects(pipeline: Pipeline, work: Work) -> Record | None:
     model, y, ratio = made
     if work.weights is not None or work.groups is not None or work.time is not None:
         return {"why_not": "rows are weighted, grouped or ordered in time, which the usual formulas do not allow for"}
-    columns = work.schema.columns
-    encoder = TableEncoder(
-        tuple(c.name for c in columns),
-        tuple(c.kind for c in columns),
-        tuple(c.categories for c in columns),
-        reference=True,
-    )
+    encoder = TableEncoder.of(work.schema.columns, reference=True)
     Z = encoder.fit_transform(work.X)
     if Z.size > _CELLS or len(Z) < _ROWS_PER_COLUMN * Z.shape[1]:
         return {"why_not": f"{Z.shape[1]} features are too many for {len(Z)} rows"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from certifit._types import Array, Matrix, VectorLike
 from certifit._validation import check_is_fitted
+from certifit.files import Column
 from certifit.study._calendar import PARTS, parts_of
 
 
@@ -61,6 +64,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     max_levels: int = 25
     min_count: int = 3
     gaps: bool = False
+
+    @classmethod
+    def of(cls, columns: Iterable[Column], **options: Any) -> TableEncoder:
+        """For the columns of a schema."""
+        told = [(c.name, c.kind, c.categories) for c in columns]
+        return cls(*(tuple(part) for part in zip(*told)), **options)
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> TableEncoder:
         """Learn medians, scales and levels from the rows X."""

@@ -170,12 +170,5 @@ def raw_features(facts: Facts) -> Array:
     >>> raw_features(examine({"dose": np.sin(np.arange(30.0)), "ill": ["yes", "no", "no"] * 10}, "ill")).shape
     (30, 1)
     """
-    columns = facts.schema.columns
-    encoder = TableEncoder(
-        tuple(c.name for c in columns),
-        tuple(c.kind for c in columns),
-        tuple(c.categories for c in columns),
-        standardize=False,
-        reference=True,
-    )
+    encoder = TableEncoder.of(facts.schema.columns, standardize=False, reference=True)
     return np.asarray(encoder.fit_transform(facts.X))

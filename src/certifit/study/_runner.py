@@ -87,12 +87,8 @@ class Result:
 
 def make_pipeline(candidate: Candidate, work: Work) -> Pipeline:
     """The unfitted steps from the schema's matrix to predictions."""
-    columns = work.schema.columns
-    kinds = tuple(c.kind for c in columns)
-    encoder = TableEncoder(
-        tuple(c.name for c in columns), kinds, tuple(c.categories for c in columns), **candidate.encoder
-    )
-    return Pipeline([("table", encoder), *candidate.steps(work.seed, kinds)])
+    encoder = TableEncoder.of(work.schema.columns, **candidate.encoder)
+    return Pipeline([("table", encoder), *candidate.steps(work.seed, encoder.kinds)])
 
 
 def choose_and_fit(candidate: Candidate, work: Work, rows: Array) -> tuple[Pipeline, dict[str, Any]]:
