@@ -23,7 +23,7 @@ from certifit._errors import ChangedDataError
 from certifit._types import BaseEstimator, Matrix, Record, VectorLike
 from certifit._validation import RemembersParameters, validate_data
 from certifit.certificates import Certificate
-from certifit.design import fingerprint, look
+from certifit.design import Beside, fingerprint, look
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -50,17 +50,24 @@ def note_fingerprint(model: BaseEstimator, X: Matrix, found: int) -> None:
     model._looked = {id(X): found}
 
 
-def read_rows(model: BaseEstimator, X: Matrix, y: VectorLike = "no_validation", **options: Any) -> Any:
+def read_rows(
+    model: BaseEstimator,
+    X: Matrix,
+    y: VectorLike = "no_validation",
+    begin: Callable[..., Beside | None] | None = None,
+    **options: Any,
+) -> Any:
     """X (float, dense or CSR), and y if given, validated as scikit-learn does, in one read of X.
 
-    The look for NaN and infinity takes the fingerprint of X along, which a certificate needs anyway.
+    The look for NaN and infinity takes the fingerprint of X along, which a certificate needs anyway, and the loop that
+    ``begin`` makes of validated dense X and y, if any.
     """
     ask = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]} | options
     found = validate_data(model, X, y, ensure_all_finite=False, **ask)
     rows = found[0] if isinstance(found, tuple) else found
     finite = False
     if not issparse(rows):
-        mark, finite = look(rows)
+        mark, finite = look(rows, None if begin is None else begin(*found))
         note_fingerprint(model, rows, mark)
     if not finite:
         assert_all_finite(rows, estimator_name=type(model).__name__, input_name="X")

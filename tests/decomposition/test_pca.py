@@ -11,6 +11,7 @@ from certifit import certificates
 from certifit.certificates import Data
 from certifit.certificates._data import digest_evidence
 from certifit.decomposition import PCA, Covariance
+from certifit.design import fingerprint
 
 EXACT = ["full", "covariance_eigh", "gram_eigh"]
 
@@ -224,3 +225,12 @@ def test_the_road_is_chosen_by_shape():
     assert PCA(2).fit(rows(0, 600, 5)).svd_solver_ == "covariance_eigh"
     assert PCA(2).fit(rows(0, 30, 600)).svd_solver_ == "gram_eigh"
     assert PCA(2).fit(rows(0, 30, 10)).svd_solver_ == "full"
+
+
+def test_sums_and_fingerprint_come_from_one_read():
+    X = np.random.default_rng(0).normal([5.0] + [0.0] * 95, 1.0, size=(60_000, 96))
+    one, found = Covariance.with_fingerprint(X)
+    assert found == fingerprint(X)
+    np.testing.assert_allclose(one.scatter, np.cov(X.T) * (len(X) - 1), atol=1e-7)
+    np.testing.assert_allclose(one.mean, X.mean(axis=0), atol=1e-12)
+    assert Covariance.with_fingerprint(X[:100])[1] is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from certifit.design import gram_pass
+from certifit.design import Coordinates, GramBeside, as_design, gram_pass
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -51,3 +51,25 @@ def test_rough_products_keep_six_digits(n):
     for rough, exact in zip(gram_pass(X, R, rough=True), gram_pass(X, R)):
         assert rough.dtype == np.float64
         np.testing.assert_allclose(rough, exact, rtol=1e-6, atol=1e-6 * n)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_hessians_in_coordinates_need_no_scaled_rows(fit_intercept):
+    rng = np.random.default_rng(3)
+    X, h = rng.normal(3.0, [2.0] * 50 + [1e-8] * 46, size=(60_000, 96)), rng.random(60_000)
+    columns = Coordinates.of(as_design(X), np.ones(len(X)), fit_intercept)
+    A = columns.rows(slice(None))
+    expected = (A * h[:, None]).T @ A
+    np.testing.assert_allclose(columns.gram(h), expected, rtol=1e-10, atol=1e-10 * np.diag(expected).max())
+
+
+def test_pieces_in_any_order_give_the_same_bits():
+    rng = np.random.default_rng(4)
+    X, R = rng.normal(size=(3000, 20)), rng.normal(size=(3000, 1))
+    one, two = GramBeside(X, R, np.ones(20)), GramBeside(X, R, np.ones(20))
+    for part, first in ((0, 0), (0, 700), (1, 1400), (1, 2100)):
+        one.take(part, first, first + 700 if first < 2100 else 3000)
+    for part, first in ((1, 1400), (0, 0), (1, 2100), (0, 700)):
+        two.take(part, first, first + 700 if first < 2100 else 3000)
+    assert all(np.array_equal(a, b) for a, b in zip(one.parts(), two.parts()))
+    np.testing.assert_allclose(one.parts()[1], (X - 1.0).T @ R, atol=1e-9)

@@ -13,6 +13,7 @@ from certifit._objective import Objective
 from certifit.certificates import issue
 from certifit.certificates._data import Data
 from certifit.design import _design
+from certifit.exceptions import ChangedDataError
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.losses import Squared
 from certifit.regularizers import SquaredL2
@@ -375,3 +376,22 @@ def test_a_wide_ridge_is_proved_by_duality_alone():
 def test_a_tiny_penalty_on_few_rows_is_proved_closely(n, d, t, intercept):
     X, y, _ = problem(int(n == 3), n, d, t)
     assert Ridge(1e-10, fit_intercept=intercept).fit(X, y).certificate_.relative_gap < 1e-8
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("make", [LinearRegression, Ridge, lambda: Ridge(fit_intercept=False)])
+@pytest.mark.parametrize("targets", [1, 3])
+def test_sums_taken_along_by_the_read_give_the_same_fit(dtype, make, targets):
+    """Many rows in C order: the read that validates X sums the products; in Fortran order a pass of its own does."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(2.0, 1.0, size=(60_000, 96)).astype(dtype)
+    Y = (X @ rng.normal(size=(96, targets)) + rng.normal(size=(60_000, targets))).astype(dtype)
+    y = Y[:, 0] if targets == 1 else Y
+    one, two = make().fit(X, y), make().fit(np.asfortranarray(X), y)
+    np.testing.assert_allclose(one.coef_, two.coef_, atol=1e-5 if dtype == np.float32 else 1e-11)
+    X[100, 3] += 1.0
+    with pytest.raises(ChangedDataError, match="changed in place"):
+        _ = one.certificate_
+    X[100, 3] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        make().fit(X, y)

@@ -11,7 +11,7 @@ from certifit.design import as_design
 from certifit.linear_model import LogisticRegression
 from certifit.losses import Logistic, Softmax
 from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
-from certifit.solvers import Options, Task
+from certifit.solvers import Options, Task, _smooth_sum
 from certifit.solvers._separable import Separable, separable
 from certifit.solvers._smooth_sum import SmoothSum
 from certifit.solvers.newton import ON_A_SHARE, minimise, nearby_metric
@@ -93,3 +93,14 @@ def test_wide_logistic_fits_start_without_hessians_and_end_at_the_same_optimum(m
     assert quick.certificate_.holds
     assert quick.n_iter_ < plain.n_iter_
     np.testing.assert_allclose(quick.coef_, plain.coef_, atol=1e-7)
+
+
+def test_hessians_of_many_classes_by_the_compiled_loop_are_those_of_numpy(monkeypatch):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(9000, 60)), rng.integers(0, 5, 9000)
+    f = SmoothSum.of(Task(Objective(Softmax(), SquaredL2(), 1.0, classes=tuple("abcde")), as_design(X), y))
+    Z = rng.normal(size=(9000, 5))
+    found = f.hessian(Z)
+    monkeypatch.setattr(_smooth_sum, "many_products", lambda n, d: False)
+    expected = f.hessian(Z)
+    np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.design import gram_pass
+from certifit.design import GramBeside, compiled_loop_suits, gram_pass, look
 
 _FIRST = 512  # rows that tell where the columns lie
 
@@ -48,8 +48,24 @@ class Covariance:
             mean = np.asarray(X.mean(axis=0)).ravel()
             return cls(float(n), mean, (X.T @ X).toarray() - n * np.outer(mean, mean))
         shift = _origin(X)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return cls._around(shift, n, gram_pass(X, shift=shift))
+
+    @classmethod
+    def with_fingerprint(cls, X: Matrix) -> tuple[Covariance, int | None]:
+        """The same, and `certifit.design.fingerprint` of X from the same read (None where X is small, or sparse)."""
+        if scipy.sparse.issparse(X) or not compiled_loop_suits(X):
+            return cls.of(X), None
+        shift = _origin(X)
+        sums = GramBeside(X, np.empty((len(X), 0)), shift)
+        found, _ = look(X, sums.take)
+        return cls._around(shift, len(X), sums.parts()), found
+
+    @classmethod
+    def _around(cls, shift: Array | None, n: int, found: tuple[Array, Array, Array]) -> Covariance:
+        """From the sums of `gram_pass` around a point near the mean."""
+        product, _, sums = found
         with np.errstate(invalid="ignore", over="ignore"):  # shows in the result, where it is reported
-            product, _, sums = gram_pass(X, shift=shift)
             step = sums / n
             mean = step if shift is None else shift + step
             return cls(float(n), mean, product - n * np.outer(step, step))

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state
 
 from certifit import certificates
-from certifit._certified import Certified
+from certifit._certified import Certified, note_fingerprint
 from certifit._sklearn import Interval, RealNotInt, StrOptions
 from certifit._types import Array, Matrix, RandomState, VectorLike
 from certifit._validation import check_is_fitted, validate_data
@@ -206,8 +206,10 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _solve(self, X: Matrix, solver: str) -> roads.Spectrum:
         if solver == "covariance_eigh":
-            statistics = Covariance.of(X)
+            statistics, found = Covariance.with_fingerprint(X)
             self._refuse_bad(X, statistics.scatter)
+            if found is not None:
+                note_fingerprint(self, X, found)
             few = isinstance(self.n_components, Integral) and self.n_components < 0.3 * X.shape[1]
             return roads.by_covariance(statistics, int(self.n_components) if few else None)
         if not scipy.sparse.issparse(X):

@@ -8,11 +8,13 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.design._design import Design
+from certifit.design._gram_pass import compiled_loop_suits, gram_pass
 from certifit.design._linalg import cholesky
 from certifit.parallel import sum_over_rows
 
 _BLOCK = 2048  # rows per block of a weighted Gram matrix
 _SOME = 4096  # rows that are enough to find a centre and a scale
+_SMALL = 1e-70  # units below it, or above its inverse, are taken off the rows before these are multiplied
 
 
 @dataclass(frozen=True)
@@ -138,19 +140,33 @@ class Coordinates:
         """Values (d,) or (d, K) of the columns, with zeros for the offset."""
         return np.concatenate([values, np.zeros((self.width - len(values), *values.shape[1:]))])
 
+    def gram(self, h: Array) -> Array:
+        """Aᵀ diag(h) A for h ≥ 0 (n,); where rows are many, the loop that multiplies them needs no scaled copies."""
+        d = self.design.shape[1]
+        usual = np.all((self.scale > _SMALL) & (self.scale < 1.0 / _SMALL))
+        if self.design.is_sparse or not (usual and compiled_loop_suits(self.design.stored)):
+
+            def work(rows: slice) -> tuple[Array]:
+                A = self.rows(rows) * np.sqrt(h[rows])[:, None]
+                return (A.T @ A,)
+
+            return np.asarray(sum_over_rows(work, (len(h), self.width), _BLOCK)[0])
+        G = np.empty((self.width, self.width))
+        inner, _, sums = gram_pass(self.design.stored, None, h, self.mean)
+        G[:d, :d] = inner / np.outer(self.scale, self.scale)
+        if self.fit_intercept:
+            G[:d, d] = G[d, :d] = sums / self.scale
+            G[d, d] = h.sum()
+        return G
+
     def inverse_root(self, h: Array) -> Array | None:
         """T with (Aᵀ diag(h) A)⁻¹ = T Tᵀ; None where the columns depend on each other."""
-
-        def work(rows: slice) -> tuple[Array]:
-            A = self.rows(rows) * np.sqrt(h[rows])[:, None]
-            return (A.T @ A,)
-
-        G = sum_over_rows(work, (len(h), self.width), _BLOCK)[0]
+        G = self.gram(h)
         root = np.sqrt(np.maximum(np.diag(G), 1e-300))
         factor = cholesky(G / np.outer(root, root))
         if factor is None or factor.rcond < 1e-13:
             return None
-        return factor.inverse_root() / root[:, None]
+        return np.asarray(factor.inverse_root() / root[:, None])
 
 
 def _squares(X: Array, s: Array) -> Array:

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.design._gram_pass import gram_pass
+from certifit.design._fingerprint import Beside
+from certifit.design._gram_pass import GramBeside, compiled_loop_suits, gram_pass
 from certifit.design._products import product, transposed_product
 from certifit.parallel import sum_over_rows
 
@@ -43,6 +44,42 @@ class Moments:
     cross: Array
 
 
+GramSums = tuple[Array, Array, Array]  # XᵀX, XᵀR and the sums of the columns
+
+
+class MomentSums:
+    """What `Design.moments` sums over rows without weights, taken along by the read that validates X (see `look`).
+
+    Attributes
+    ----------
+    centre : bool
+        Whether the means of columns and targets are removed.
+    taken : tuple of arrays, or None
+        What to hand to `Design.moments` after that read; None where X is small or lies otherwise in memory.
+
+    Examples
+    --------
+    >>> MomentSums(True).begin(np.eye(2), np.ones(2)) is None
+    True
+    """
+
+    def __init__(self, centre: bool) -> None:
+        self.centre = centre
+        self._sums: GramBeside | None = None
+
+    def begin(self, X: Array, y: Array) -> Beside | None:
+        """The loop that reads rows of X beside another one; y has one target a row, or several."""
+        if X.shape[0] < X.shape[1] or not compiled_loop_suits(X):
+            return None
+        Y = np.asarray(y, dtype=float).reshape(len(y), -1)
+        self._sums = GramBeside(X, Y - _target_mean(Y, None, float(len(Y)), self.centre))
+        return self._sums.take
+
+    @property
+    def taken(self) -> GramSums | None:
+        return None if self._sums is None else self._sums.parts()
+
+
 @dataclass(frozen=True)
 class Design:
     """X with its products; rows may be dense or CSR, always float64 (`Narrow` keeps float32 ones until they are used).
@@ -62,7 +99,7 @@ class Design:
         return n, d
 
     @property
-    def _stored(self) -> Array:
+    def stored(self) -> Array:
         """Dense rows as they lie in memory."""
         return np.asarray(self.X)
 
@@ -111,10 +148,10 @@ class Design:
         if self.is_sparse:
             W = self.X if weights is None else self.X.multiply(weights[:, None]).tocsr()
             return np.asarray((self.X.T @ W).toarray())
-        return gram_pass(self._stored, None, weights)[0]
+        return gram_pass(self.stored, None, weights)[0]
 
-    def moments(self, Y: Array, weights: Array | None, centre: bool) -> Moments:
-        """First and second moments with the targets Y (n, t); one pass for the Gram matrix.
+    def moments(self, Y: Array, weights: Array | None, centre: bool, taken: GramSums | None = None) -> Moments:
+        """First and second moments with the targets Y (n, t); one pass for the Gram matrix, unless it was ``taken``.
 
         Means are removed algebraically (G − S m mᵀ) unless they dwarf the spread of a column, where that would
         cancel; then the rows are shifted before they are multiplied.
@@ -128,7 +165,7 @@ class Design:
             s = np.ones(n) if weights is None else weights
             gram, cross, sums = self.gram(weights), self.product_t(WR), self.product_t(s)
         else:
-            gram, cross, sums = gram_pass(self._stored, R, weights)
+            gram, cross, sums = gram_pass(self.stored, R, weights) if taken is None else taken
         if not centre:
             return Moments(total, np.zeros(d), gram, target_mean, cross)
         mean, raw = sums / total, np.diag(gram)
@@ -149,7 +186,7 @@ class Design:
     def _shifted(self, mean: Array, R: Array, weights: Array | None) -> tuple[Array, Array]:
         """Moments of shifted rows, block by block."""
         if not self.is_sparse:
-            return gram_pass(self._stored, R, weights, mean)[:2]
+            return gram_pass(self.stored, R, weights, mean)[:2]
 
         def work(i: slice) -> tuple[Array, Array]:
             block = self.X[i].toarray() - mean
@@ -177,7 +214,7 @@ class Narrow(Design):
         object.__setattr__(self, "rows", rows)
 
     @property
-    def _stored(self) -> Array:
+    def stored(self) -> Array:
         return self.rows
 
     @property

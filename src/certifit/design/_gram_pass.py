@@ -50,11 +50,8 @@ def gram_pass(
     right = np.empty((n, 0)) if R is None else R
     if rough and weights is None and shift is None and X.dtype == np.float32:
         return _narrow(X, right)
-    if n * d**2 >= _LARGE and d <= _WIDE and X.flags.c_contiguous and X.dtype in (np.float64, np.float32):
-        from certifit.loops.gram import LANES  # loads Numba: only for what is large
-
-        if LANES:
-            return _compiled(X, right, weights, shift)
+    if compiled_loop_suits(X):
+        return _compiled(X, right, weights, shift)
 
     def work(rows: slice) -> tuple[Array, Array, Array]:
         A = X[rows].astype(float, copy=False) if shift is None else np.subtract(X[rows], shift, dtype=float)
@@ -64,6 +61,32 @@ def gram_pass(
         return B.T @ B, A.T @ (right[rows] * s[:, None]), s @ A
 
     return sum_over_rows(work, (n, d), max(64, _NUMBERS // max(1, d)))
+
+
+def many_products(n: int, d: int) -> bool:
+    """Whether the compiled loop pays for (n, d) rows, and this processor has the instructions for it.
+
+    Examples
+    --------
+    >>> many_products(3, 3)
+    False
+    """
+    if n * d**2 < _LARGE or d > _WIDE:
+        return False
+    from certifit.loops.gram import LANES  # loads Numba: only for what is large
+
+    return LANES > 0
+
+
+def compiled_loop_suits(X: Array) -> bool:
+    """Whether rows are many enough for the compiled loop, and lie as it reads them.
+
+    Examples
+    --------
+    >>> compiled_loop_suits(np.eye(3))
+    False
+    """
+    return X.flags.c_contiguous and X.dtype in (np.float64, np.float32) and many_products(*X.shape)
 
 
 class GramSum:
@@ -106,6 +129,45 @@ class GramSum:
         gram = np.triu(self.sums[:d, :d])
         gram += np.triu(gram, 1).T
         return gram, self.sums[:d, d : d + t].copy(), self.sums[:d, d + t].copy()
+
+
+class GramBeside:
+    """The sums of `gram_pass` for rows that another read of X brings by, a piece at a time (see `look`).
+
+    Parameters
+    ----------
+    X : (n, d) array
+        One that `compiled_loop_suits`.
+    R : (n, t) array
+    shift : (d,) array, default=None
+
+    Examples
+    --------
+    >>> sums = GramBeside(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]))
+    >>> sums.take(1, 1, 2)
+    >>> sums.take(0, 0, 1)
+    >>> [part.item() for part in sums.parts()]
+    [10.0, 7.0, 4.0]
+    """
+
+    def __init__(self, X: Array, R: Array, shift: Array | None = None) -> None:
+        self.X, self.R = X, np.ascontiguousarray(R, dtype=float)
+        self.shift = np.zeros(X.shape[1]) if shift is None else shift
+        self._sums: dict[int, GramSum] = {}
+
+    def take(self, part: int, first: int, last: int) -> None:
+        """Rows first to last of a part of X; the rows of a part come in order."""
+        if part not in self._sums:
+            self._sums[part] = GramSum(self.shift, self.R.shape[1], False)
+        self._sums[part].add(self.X[first:last], self.R[first:last], np.empty(0))
+
+    def parts(self) -> tuple[Array, Array, Array]:
+        """As `gram_pass`; what is summed in which order does not depend on threads."""
+        total = GramSum(self.shift, self.R.shape[1], False)
+        with np.errstate(over="ignore", invalid="ignore"):  # shows in the result
+            for part in sorted(self._sums):
+                total.sums += self._sums[part].sums
+        return total.parts()
 
 
 def _aligned(rows: int, columns: int) -> Array:

@@ -12,13 +12,23 @@ from certifit._linear_scores import dense
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, BaseEstimator, Matrix, MatrixLike, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
+from certifit.design import MomentSums
 
 
 def read_regression(
-    model: BaseEstimator, X: Matrix, y: VectorLike, sample_weight: Weights, multi: bool = True
+    model: BaseEstimator,
+    X: Matrix,
+    y: VectorLike,
+    sample_weight: Weights,
+    multi: bool = True,
+    sums: MomentSums | None = None,
 ) -> tuple[Matrix, Array, Any]:
-    """Validated X (float, dense or CSR), y as (n,) or (n, t) floats, and weights (None when all are one)."""
-    X, y = read_rows(model, X, y, multi_output=multi, y_numeric=True)
+    """Validated X (float, dense or CSR), y as (n,) or (n, t) floats, and weights (None when all are one).
+
+    Without weights, the read that validates X takes ``sums`` along.
+    """
+    begin = None if sums is None or sample_weight is not None else sums.begin
+    X, y = read_rows(model, X, y, begin, multi_output=multi, y_numeric=True)
     return X, np.asarray(y, dtype=float), read_weights(sample_weight, X)
 
 

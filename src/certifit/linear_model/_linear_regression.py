@@ -16,7 +16,7 @@ from certifit._objective import Objective
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
-from certifit.design import Design, as_design
+from certifit.design import Design, MomentSums, as_design
 from certifit.inference import Scatter, Summary, least_squares_summary
 from certifit.linear_model._base import (
     feature_names,
@@ -99,9 +99,12 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> LinearRegression:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
         self._validate_params()
-        X, y, weights = read_regression(self, X, y, sample_weight)
+        sums = None if self.positive else MomentSums(self.fit_intercept)
+        X, y, weights = read_regression(self, X, y, sample_weight, sums=sums)
         design, Y = as_design(X), y.reshape(len(y), -1)
-        solution = solve_least_squares(design, Y, weights, fit_intercept=self.fit_intercept, positive=self.positive)
+        solution = solve_least_squares(
+            design, Y, weights, fit_intercept=self.fit_intercept, positive=self.positive, sums=sums
+        )
         name_coefficients(self, solution.value, y.ndim, X.dtype.type)
         self.solver_, self.condition_ = solution.stats["method"], solution.stats["condition"]
         self.rank_ = solution.stats["rank"]

@@ -18,7 +18,7 @@ from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
-from certifit.design import as_design
+from certifit.design import MomentSums, as_design
 from certifit.linear_model._base import name_coefficients, read_regression
 from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared
@@ -32,6 +32,7 @@ from certifit.solvers.gradient_descent import descend
 _DIRECT = {"auto", "cholesky", "qr", "svd"}
 _ITERATIVE = {"lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
 """scikit-learn's iterative methods: their optimum is found as "auto" finds it."""
+_BY_MOMENTS = {"auto", "cholesky", *_ITERATIVE}
 _WIDE, _FEW = 1.5, 200  # columns a row, and in all, beyond which digits of single coefficients are not proved
 
 
@@ -119,7 +120,8 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> Ridge:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
         self._validate_params()
-        X, y, weights = read_regression(self, X, y, sample_weight)
+        sums = MomentSums(self.fit_intercept) if self.solver in _BY_MOMENTS and not self.positive else None
+        X, y, weights = read_regression(self, X, y, sample_weight, sums=sums)
         Y = y.reshape(len(y), -1)
         alpha, prior = self._read_penalty(Y.shape[1], X.shape[1])
         self._check_solver()
@@ -135,6 +137,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 fit_intercept=self.fit_intercept,
                 positive=self.positive,
                 method=self.solver if self.solver in _DIRECT else "auto",
+                sums=sums,
             )
         name_coefficients(self, solution.value, y.ndim, X.dtype.type)
         if Y.shape[1] == 1:  # as scikit-learn: one column counts as one target

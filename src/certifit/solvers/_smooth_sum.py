@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Cholesky, Coordinates, PseudoInverse, cholesky, pseudo_inverse
+from certifit.design import Cholesky, Coordinates, GramSum, PseudoInverse, cholesky, many_products, pseudo_inverse
 from certifit.losses import Loss, Softmax
-from certifit.parallel import sum_over_rows
+from certifit.parallel import by_ranges, ranges, sum_over_rows
 from certifit.solvers._separable import separable
 from certifit.solvers._task import Task
 
-_BLOCK = 2048  # rows per block of a Hessian
+_BLOCK = 512  # rows per block of a Hessian of several classes
+_RANGE = 1 << 14  # curvatures that are worth a thread
 _NUMBERS = 1 << 18  # of X that a pass takes at a time: they are read twice, the second time from a cache
 _PRODUCTS = 1 << 21  # multiplications of one product: smaller ones leave two threads waiting for the interpreter
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
@@ -137,31 +138,60 @@ class SmoothSum:
 
     def hessian(self, Z: Array) -> Array:
         """(pK, pK), in class-major order."""
-        p, K = self.columns.width, self.outputs
-        work = self._curved if K == 1 else self._curved_softmax
-        block = _BLOCK if K == 1 else _BLOCK // 4
-        H: Array = sum_over_rows(lambda rows: (work(rows, Z[rows]),), (len(self.y), p * K), block)[0]
+        p, K, n = self.columns.width, self.outputs, len(self.y)
+        if K == 1:
+            H = self.columns.gram(self._curvatures(Z[:, 0]))
+        else:
+            fast = many_products(n, p * K)
+            work, block = (self._curved_softmax, n) if fast else (self._curved_softmax_in_numpy, _BLOCK)
+            H = sum_over_rows(lambda rows: (work(rows, Z[rows]),), (n, p * K), block)[0]
         H[np.diag_indices_from(H)] += np.tile(self.ridge, K)
         return H
 
-    def _curved(self, rows: slice, Z: Array) -> Array:
-        h = self.weights[rows] * self.loss.curvature(Z[:, 0], self.y[rows])
-        h[h < _TINY] = 0.0
-        A = self.columns.rows(rows) * np.sqrt(h)[:, None]
-        return np.asarray(A.T @ A)
+    def _curvatures(self, z: Array) -> Array:
+        h = np.empty(len(z))
 
-    def _curved_softmax(self, rows: slice, Z: Array) -> Array:
-        """Blocks Aᵀ diag(s p_k (δ_kl − p_l)) A."""
+        def fill(first: int, last: int) -> None:
+            rows = slice(first, last)
+            h[rows] = self.weights[rows] * self.loss.curvature(z[rows], self.y[rows])
+
+        by_ranges(fill, len(z), _RANGE)
+        h[h < _TINY] = 0.0
+        return h
+
+    def _parts(self, rows: slice, Z: Array) -> tuple[Array, Array, Array]:
+        """Rows A in coordinates, weighted probabilities s p (n, K), and √s p_k A side by side (n, pK)."""
         A, s = self.columns.rows(rows), self.weights[rows]
-        p, K = A.shape[1], Z.shape[1]
-        P = self.loss.value_slope(Z, self.y[rows])[1] + Softmax.one_hot(self.y[rows], K)
+        P = self.loss.value_slope(Z, self.y[rows])[1] + Softmax.one_hot(self.y[rows], Z.shape[1])
         P[P < _TINY] = 0.0
         wide = ((np.sqrt(s)[:, None] * P)[:, :, None] * A[:, None, :]).reshape(len(A), -1)
+        return A, s[:, None] * P, wide
+
+    def _curved_softmax_in_numpy(self, rows: slice, Z: Array) -> Array:
+        """Blocks Aᵀ diag(s p_k (δ_kl − p_l)) A."""
+        A, heavy, wide = self._parts(rows, Z)
+        p = A.shape[1]
         H: Array = wide.T @ wide
         np.negative(H, out=H)
-        for k in range(K):
-            B = A * np.sqrt(s * P[:, k])[:, None]
+        for k in range(Z.shape[1]):
+            B = A * np.sqrt(heavy[:, k])[:, None]
             H[k * p : (k + 1) * p, k * p : (k + 1) * p] += B.T @ B
+        return H
+
+    def _curved_softmax(self, rows: slice, Z: Array) -> Array:
+        """The same by the compiled loop, for all rows of one thread."""
+        p, K = self.columns.width, Z.shape[1]
+        pairs = GramSum(np.zeros(p * K), 0, False)
+        own = [GramSum(np.zeros(p), 0, True) for _ in range(K)]
+        for first, last in ranges(len(Z), round(len(Z) / _BLOCK)):
+            A, heavy, wide = self._parts(slice(rows.start + first, rows.start + last), Z[first:last])
+            nothing, shares = np.empty((len(A), 0)), np.ascontiguousarray(heavy.T)
+            pairs.add(wide, nothing, np.empty(0))
+            for k in range(K):
+                own[k].add(A, nothing, shares[k])
+        H = -pairs.parts()[0]
+        for k in range(K):
+            H[k * p : (k + 1) * p, k * p : (k + 1) * p] += own[k].parts()[0]
         return H
 
     def left(self, G: Array, D: Array) -> float:

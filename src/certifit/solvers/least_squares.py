@@ -28,6 +28,7 @@ from certifit.design import (
     Cholesky,
     Design,
     Moments,
+    MomentSums,
     add_to_pair,
     cholesky,
     compensated_product,
@@ -70,6 +71,7 @@ class _Quadratic:
     alpha: Array  # (t,)
     prior: Array  # (t, d)
     fit_intercept: bool
+    taken: tuple[Array, Array, Array] | None  # sums for the moments, where they are known
 
     @property
     def root(self) -> Array | None:
@@ -123,6 +125,7 @@ def solve_least_squares(
     fit_intercept: bool = True,
     positive: bool = False,
     method: str = "auto",
+    sums: MomentSums | None = None,
 ) -> Solution:
     """Solve for all targets at once.
 
@@ -139,6 +142,8 @@ def solve_least_squares(
     positive : bool, default=False
         Require w ≥ 0.
     method : {"auto", "cholesky", "qr", "svd", "lsmr"}, default="auto"
+    sums : MomentSums, default=None
+        Sums over these rows and targets that an earlier read has taken along.
 
     Returns
     -------
@@ -164,7 +169,8 @@ def solve_least_squares(
             weights = None
     alphas = np.broadcast_to(np.asarray(alpha, dtype=float), (t,))
     prior = np.zeros((t, d)) if prior is None else np.broadcast_to(prior, (t, d))
-    task = _Quadratic(design, Y, weights, alphas, prior, fit_intercept)
+    taken = None if sums is None or weights is not None else sums.taken
+    task = _Quadratic(design, Y, weights, alphas, prior, fit_intercept, taken)
     # Where units make coefficients overflow they are infinite, and the certificate says so; no warning on the way.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         W, b, stats = _non_negative(task) if positive else _road(task, method)
@@ -230,10 +236,11 @@ def _norms(A: Array) -> Array:
 def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, Record] | None:
     """Gram matrix, Cholesky, refinement; None when the condition number forbids it."""
     with np.errstate(over="ignore", invalid="ignore"):
-        rough = task.design.rough_moments(task.Y, task.fit_intercept) if task.weights is None else None
+        plain = task.weights is None and task.taken is None
+        rough = task.design.rough_moments(task.Y, task.fit_intercept) if plain else None
         answer = None if rough is None else _normal_equations(task, rough, _CLEAN, _REFINED)
         if answer is None:
-            m = task.design.moments(task.Y, task.weights, task.fit_intercept)
+            m = task.design.moments(task.Y, task.weights, task.fit_intercept, task.taken)
             answer = _normal_equations(task, m, 1e-14 if forced else _SAFE)
     return answer
 
