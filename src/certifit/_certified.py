@@ -23,7 +23,7 @@ from certifit._errors import ChangedDataError
 from certifit._types import BaseEstimator, Matrix, Record, VectorLike
 from certifit._validation import RemembersParameters, validate_data
 from certifit.certificates import Certificate
-from certifit.design import Beside, fingerprint, look
+from certifit.design import GramBeside, fingerprint, look
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -54,12 +54,12 @@ def read_rows(
     model: BaseEstimator,
     X: Matrix,
     y: VectorLike = "no_validation",
-    begin: Callable[..., Beside | None] | None = None,
+    begin: Callable[..., GramBeside | None] | None = None,
     **options: Any,
 ) -> Any:
     """X (float, dense or CSR), and y if given, validated as scikit-learn does, in one read of X.
 
-    The look for NaN and infinity takes the fingerprint of X along, which a certificate needs anyway, and the loop that
+    The look for NaN and infinity takes the fingerprint of X along, which a certificate needs anyway, and the sums that
     ``begin`` makes of validated dense X and y, if any.
     """
     ask = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]} | options
@@ -67,7 +67,8 @@ def read_rows(
     rows = found[0] if isinstance(found, tuple) else found
     finite = False
     if not issparse(rows):
-        mark, finite = look(rows, None if begin is None else begin(*found))
+        sums = None if begin is None else begin(*found)
+        mark, finite = look(rows) if sums is None else look(rows, sums.take, sums.fold)
         note_fingerprint(model, rows, mark)
     if not finite:
         assert_all_finite(rows, estimator_name=type(model).__name__, input_name="X")

@@ -58,7 +58,7 @@ class Covariance:
             return cls.of(X), None
         shift = _origin(X)
         sums = GramBeside(X, np.empty((len(X), 0)), shift)
-        found, _ = look(X, sums.take)
+        found, _ = look(X, sums.take, sums.fold)
         return cls._around(shift, len(X), sums.parts()), found
 
     @classmethod

@@ -7,14 +7,13 @@ from certifit.design._columns import Block, CentredColumns
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._coordinates import Coordinates
 from certifit.design._design import Design, Moments, MomentSums, as_design
-from certifit.design._fingerprint import Beside, fingerprint, look
+from certifit.design._fingerprint import fingerprint, look
 from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
 from certifit.design._gram_blocks import Blocks, TwiceBlocks, WholeBlocks, blocks
 from certifit.design._gram_pass import GramBeside, GramSum, compiled_loop_suits, gram_pass, many_products
 from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, lifted_cholesky, powers_of_two, pseudo_inverse
 
 __all__ = [
-    "Beside",
     "Block",
     "Blocks",
     "Cells",

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.design._fingerprint import Beside
 from certifit.design._gram_pass import GramBeside, compiled_loop_suits, gram_pass
 from certifit.design._products import product, transposed_product
 from certifit.parallel import sum_over_rows
@@ -67,13 +66,13 @@ class MomentSums:
         self.centre = centre
         self._sums: GramBeside | None = None
 
-    def begin(self, X: Array, y: Array) -> Beside | None:
-        """The loop that reads rows of X beside another one; y has one target a row, or several."""
+    def begin(self, X: Array, y: Array) -> GramBeside | None:
+        """What reads rows of X beside `look`; y has one target a row, or several."""
         if X.shape[0] < X.shape[1] or not compiled_loop_suits(X):
             return None
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
         self._sums = GramBeside(X, Y - _target_mean(Y, None, float(len(Y)), self.centre))
-        return self._sums.take
+        return self._sums
 
     @property
     def taken(self) -> GramSums | None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ _PART = 1 << 20  # words that one thread takes at a time: with fewer, threads wa
 _PIECE = 1 << 16  # words that stay in the second-level cache while two loops read them, one after the other
 
 Beside = Callable[[int, int, int], None]  # takes the number of a part of an array, and some rows of it: first, last
+Fold = Callable[..., int]
 
 
 @cache
@@ -86,7 +87,7 @@ def _as_words(A: Array) -> tuple[Array, int, int]:
     return flat, 8 // flat.itemsize, max(1, line)
 
 
-def _array(A: Array, finite: bool, beside: Beside | None = None) -> tuple[int, bool]:
+def _array(A: Array, finite: bool, beside: Beside | None = None, fold: Fold | None = None) -> tuple[int, bool]:
     """Fingerprint of a dense array, and (if asked) whether its numbers are all seen to be finite; see `look`."""
     shape = repr((A.shape, A.dtype.str)).encode()
     if A.dtype == object:
@@ -108,14 +109,17 @@ def _array(A: Array, finite: bool, beside: Beside | None = None) -> tuple[int, b
                 ends = ((first + at) * per_word // A.shape[1] for at in (start, stop))
                 beside(edges[0], next(ends), len(A) if first + stop == len(words) else next(ends))
 
+        if compiled and fold is not None:
+            ends = first * per_word // A.shape[1], len(A) if last == len(words) else last * per_word // A.shape[1]
+            return _compiled(words[first:last], lanes, depth, flat.itemsize, partial(fold, edges[0], *ends))
         if compiled:
             piece = len(words) if beside is None else _PIECE
-            return _compiled(words[first:last], lanes, depth, flat.itemsize, piece, other_loop)
+            return _compiled(words[first:last], lanes, depth, flat.itemsize, None, piece, other_loop)
         other_loop(0, last - first)
         sums = np.add.reduce(flat[first * per_word : last * per_word]) if floats else 0.0
         return b"".join(_fold(words[first:last], k, depth).tobytes() for k in lanes), bool(np.isfinite(sums))
 
-    compiled = len(words) >= (_LOADED if "certifit.loops.words" in sys.modules else _LARGE)
+    compiled = len(words) >= (_LOADED if "certifit.loops.gram" in sys.modules else _LARGE)
     parts = -(-len(words) // step)
     with np.errstate(all="ignore"):
         found = side_by_side(part, ranges(parts, parts)) if parts > 1 else [part((0, 1))]
@@ -125,34 +129,43 @@ def _array(A: Array, finite: bool, beside: Beside | None = None) -> tuple[int, b
 
 
 def _compiled(
-    words: Array, lanes: list[int], depth: int, itemsize: int, piece: int, before: Callable[[int, int], None]
+    words: Array,
+    lanes: list[int],
+    depth: int,
+    itemsize: int,
+    fold: Callable[..., int] | None,
+    piece: int = 0,
+    before: Callable[[int, int], None] | None = None,
 ) -> tuple[bytes, bool]:
     """The same prints by the compiled loop, and whether the words, taken as floats, are all finite.
 
-    ``before`` is called for every piece of the words before it is folded.
+    Another loop reads them, too: within ``fold``, or called as ``before`` for every piece of them before it is folded.
     """
-    from certifit.loops.words import fold_blocks  # loads Numba: only for what is large
+    from certifit.loops.gram import fold_blocks  # loads Numba: only for what is large
 
     sign, exponent, lowest = (np.uint64(bits) for bits in _SIGNS.get(itemsize, (0, 0, 0)))
     prints, fine = [], True
     for k in lanes:
         block, blocks = k * depth, len(words) // (k * depth)
         folded = np.empty(blocks, dtype=np.uint64)
-        carries = 0
-        for first, last in ranges(blocks, max(1, blocks * block // piece)) if blocks else []:
-            if k == lanes[0]:
-                before(first * block, last * block)
-            some = words[first * block : last * block]
-            carries |= int(fold_blocks(some, k, depth, _odd(_PRIMES[-1]), exponent, lowest, folded[first:last]))
+        how = k, depth, _odd(_PRIMES[-1]), exponent, lowest
+        both, carries = k == lanes[0], 0
+        if both and fold is not None:
+            carries = fold(words[: blocks * block], *how, folded)
+        else:
+            for first, last in ranges(blocks, blocks * block // max(piece, 1)) if blocks else []:
+                if both and before is not None:
+                    before(first * block, last * block)
+                carries |= int(fold_blocks(words[first * block : last * block], *how, folded[first:last]))
         rest = words[blocks * block :]
-        if k == lanes[0]:
+        if both and before is not None:
             before(blocks * block, len(words))
         fine = not carries & int(sign) and bool(np.isfinite(rest.view(f"f{itemsize}").sum())) if sign else False
         prints += [folded.tobytes(), _fold(rest, k, depth).tobytes()]
     return b"".join(prints), fine
 
 
-def look(X: Array, beside: Beside | None = None) -> tuple[int, bool]:
+def look(X: Array, beside: Beside | None = None, fold: Fold | None = None) -> tuple[int, bool]:
     """The fingerprint of a dense array, and whether all its numbers are seen to be finite, in one pass.
 
     Parameters
@@ -162,13 +175,17 @@ def look(X: Array, beside: Beside | None = None) -> tuple[int, bool]:
         Another loop that reads the rows of X (then a matrix in C order), called with the number of a part of X, and
         the first row of some rows in it and the one after the last. Together these are all rows; those of one part come
         in order, from one thread, a piece at a time that is then still in the cache.
+    fold : callable, default=None
+        The same in one compiled loop with the fingerprints, for all rows of a part: takes the arguments of ``beside``
+        and those of the loop `fold_blocks`, and returns what that returns. It is called in place of ``beside`` where X
+        is large enough for compiled loops.
 
     Examples
     --------
     >>> look(np.array([1.0, np.nan]))[1], look(np.array([1.0, 2.0]))[1]
     (False, True)
     """
-    found, finite = _array(X, True, beside)
+    found, finite = _array(X, True, beside, fold)
     return _number(found.to_bytes(8, "little")), finite
 
 

@@ -7,15 +7,18 @@ which does half the work of a product. (SciPy's BLAS lets only one thread at a t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from certifit._types import Array
-from certifit.parallel import sum_over_rows
+from certifit.parallel import ranges, side_by_side, sum_over_rows
 
 _NUMBERS = 1 << 18  # numbers of one block: with smaller ones threads wait for each other at the interpreter's lock
 _LARGE = 1 << 29  # products of two numbers from which on the compiled loop is worth the time it may take to compile
 _WIDE = 1024  # columns up to which its blocks stay in a cache
 _ROWS = 128  # of a packed block: enough that adding its tiles to the sums costs little
+_PARTS = 16  # of the rows, summed on their own: a fixed number, so that rounding is always the same
 _PACKED = 1 << 17  # numbers of a packed block, at most: half of a second-level cache
 
 
@@ -110,18 +113,25 @@ class GramSum:
     """
 
     def __init__(self, shift: Array, targets: int, weighted: bool) -> None:
-        from certifit.loops.gram import gram_rows, padded
+        from certifit.loops.gram import gram_and_fold, gram_rows, padded
 
         width = padded(len(shift) + targets + 1)
         rows = max(16, min(_ROWS, _PACKED // width))
-        self.shift, self.targets, self._loop = _read_only(shift), targets, gram_rows
+        self.shift, self.targets = _read_only(shift), targets
+        self._loop, self._both = gram_rows, gram_and_fold
         self.sums, self._left = _aligned(width, width), _aligned(rows, width)
         self._right = _aligned(rows, width) if weighted else self._left
 
     def add(self, X: Array, R: Array, weights: Array) -> None:
         """Take more rows (n, d), C-ordered, in either precision; ``weights`` of length 0 means ones."""
-        given = (_read_only(A) for A in (X, R, weights))
-        self._loop(*given, self.shift, self._left, self._right, self.sums)
+        self._loop(*self._given(X, R, weights))
+
+    def add_and_fold(self, X: Array, R: Array, words: Array, *folding: Any) -> int:
+        """`add` without weights, and the loop `fold_blocks` on the words of X, in one read."""
+        return int(self._both(*self._given(X, R, np.empty(0)), _read_only(words), *folding))
+
+    def _given(self, *rows: Array) -> tuple[Array, ...]:
+        return *map(_read_only, rows), self.shift, self._left, self._right, self.sums
 
     def parts(self) -> tuple[Array, Array, Array]:
         """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
@@ -157,9 +167,16 @@ class GramBeside:
 
     def take(self, part: int, first: int, last: int) -> None:
         """Rows first to last of a part of X; the rows of a part come in order."""
+        self._sum(part).add(self.X[first:last], self.R[first:last], np.empty(0))
+
+    def fold(self, part: int, first: int, last: int, *folding: Any) -> int:
+        """The same, and the fingerprints of their words, as the loop `fold_blocks`."""
+        return self._sum(part).add_and_fold(self.X[first:last], self.R[first:last], *folding)
+
+    def _sum(self, part: int) -> GramSum:
         if part not in self._sums:
             self._sums[part] = GramSum(self.shift, self.R.shape[1], False)
-        self._sums[part].add(self.X[first:last], self.R[first:last], np.empty(0))
+        return self._sums[part]
 
     def parts(self) -> tuple[Array, Array, Array]:
         """As `gram_pass`; what is summed in which order does not depend on threads."""
@@ -190,12 +207,16 @@ def _compiled(X: Array, R: Array, weights: Array | None, shift: Array | None) ->
     s = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=float)
     c = np.zeros(X.shape[1]) if shift is None else np.ascontiguousarray(shift, dtype=float)
 
-    def work(rows: slice) -> tuple[Array, Array, Array]:
-        total = GramSum(c, R.shape[1], len(s) > 0)
-        total.add(X[rows], R[rows], s[rows])
-        return total.parts()
+    def work(edges: tuple[int, int]) -> GramSum:
+        rows, part = slice(*edges), GramSum(c, R.shape[1], len(s) > 0)
+        part.add(X[rows], R[rows], s[rows])
+        return part
 
-    return sum_over_rows(work, X.shape, len(X))
+    total, *more = side_by_side(work, ranges(len(X), _PARTS))
+    with np.errstate(over="ignore", invalid="ignore"):  # shows in the result
+        for part in more:
+            total.sums += part.sums
+    return total.parts()
 
 
 def _narrow(X: Array, R: Array) -> tuple[Array, Array, Array]:

@@ -122,8 +122,9 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         used = s > 0
         W, b = solution.value
         with one_thread(), np.errstate(over="ignore", invalid="ignore"):
-            centre = s @ Y / s.sum() if self.fit_intercept else 0.0
-            rss, tss = solution.stats.get("rss"), s @ np.square(Y - centre)
+            rss, tss = solution.stats.get("rss"), solution.stats.get("tss")
+            if tss is None:
+                tss = s @ np.square(Y - (s @ Y / s.sum() if self.fit_intercept else 0.0))
             if rss is None:
                 rss = s @ np.square(Y - design.product(W.T) - b)
         self._statistics = {

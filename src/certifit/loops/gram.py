@@ -1,4 +1,4 @@
-"""XᵀSX, XᵀSR and XᵀS1 of dense rows in one read, at the speed of the processor's multipliers.
+"""XᵀSX, XᵀSR and XᵀS1 of dense rows at the speed of the processor's multipliers, and their fingerprints beside.
 
 Rows are packed, some at a time, into a block that stays in a cache: (x − c, r, 1) side by side, widened to double
 precision, padded to whole vectors, and a second time multiplied by the weights where there are any. The product of the
@@ -10,6 +10,11 @@ and 3·``_TALL`` multiplications. Of 32 registers of 8 numbers (AVX-512), 8 · 3
 
 LLVM finds no such tiles in a plain loop. The tile is therefore written in its language, where a multiplication and an
 addition are one instruction (fma); everything around it is a loop like the others.
+
+Fingerprints fold words of 64 bits into lanes; see `certifit.design._fingerprint` for what the numbers mean. A float is
+infinite or NaN when all bits of its exponent are ones: then, and only then, does adding the lowest of them carry into
+the bit of the sign, which was cleared. The OR of all those sums has that bit set as soon as one of them has. Two
+float32 share a word and do not disturb each other.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import types, uint64
 from numba.core import cgutils
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
@@ -133,6 +138,47 @@ def gram_rows(X, R, weights, shift, left, right, out):
                 ahead += 64 * rows
 
 
+@njit(nogil=True)
+def fold_blocks(words, lanes, depth, odd, exponent, lowest, prints):
+    """Fingerprints of consecutive blocks of lanes·depth words into ``prints``; returns the OR of the carries."""
+    sums = np.zeros(lanes, dtype=np.uint64)
+    carries = uint64(0)
+    at = 0
+    for block in range(prints.shape[0]):
+        sums[:] = 0
+        for _ in range(depth):
+            line = words[at : at + lanes]
+            for lane in range(lanes):
+                word = line[lane]
+                sums[lane] += word
+                carries |= (word & exponent) + lowest
+            at += lanes
+        total = uint64(0)
+        for lane in range(lanes):
+            total += ((sums[lane] >> uint64(31)) ^ sums[lane]) * odd[lane]
+        prints[block] = total
+    return carries
+
+
+@njit(nogil=True)
+def gram_and_fold(X, R, weights, shift, left, right, out, words, lanes, depth, odd, exponent, lowest, prints):
+    """`gram_rows` of X and `fold_blocks` of its words by turns: the second finds in a cache what the first has read.
+
+    Rows and blocks end at different places, so the turns are of about the same numbers only.
+    """
+    n, blocks = X.shape[0], prints.shape[0]
+    carries = uint64(0)
+    done = 0
+    for k in range(max(1, blocks)):
+        stop = n if k + 1 >= blocks else n * (k + 1) // blocks
+        gram_rows(X[done:stop], R[done:stop], weights, shift, left, right, out)
+        done = stop
+        if k < blocks:
+            some = words[k * lanes * depth : (k + 1) * lanes * depth]
+            carries |= fold_blocks(some, lanes, depth, odd, exponent, lowest, prints[k : k + 1])
+    return carries
+
+
 def padded(columns: int) -> int:
     """So many columns, rounded up to whole vectors.
 
@@ -147,8 +193,13 @@ def padded(columns: int) -> int:
 def warm() -> None:
     """Compile for rows of float64 and float32; all that is only read is of Numba's type of read-only arrays."""
     block, shift, none = np.zeros((padded(2), padded(2))), np.zeros(1), np.zeros(0)
+    words, odd, bits, prints = np.zeros(2, np.uint64), np.ones(2, np.uint64), np.uint64(0), np.empty(1, np.uint64)
+    fold_blocks(words, 2, 1, odd, bits, bits, prints)
+    words.flags.writeable = False
+    fold_blocks(words, 2, 1, odd, bits, bits, prints)
     for dtype in (np.float64, np.float32):
         X, R = np.zeros((1, 1), dtype), np.zeros((1, 0))
         for array in (X, R, shift, none):
             array.flags.writeable = False
         gram_rows(X, R, none, shift, block, block, block)
+        gram_and_fold(X, R, none, shift, block, block, block, words, 2, 1, odd, bits, bits, prints)

@@ -292,18 +292,18 @@ def _normal_equations(
     if refined is not None and size > refined:
         return None
     if refined is None and worst >= _CLEAN and not np.any(task.alpha):
-        stats["rss"] = _from_moments(task, m, W)
+        stats["rss"], stats["tss"] = _from_moments(task, m, W)
     if len(factors) == 1:
         stats["factor"] = Factor(next(iter(factors.values())).inverse_root() / D[:, None], m.mean, m.total)
     return W, b, stats
 
 
-def _from_moments(task: _Quadratic, m: Moments, W: Array) -> Array | None:
-    """Residual sums of squares without another pass; None where too much would cancel."""
+def _from_moments(task: _Quadratic, m: Moments, W: Array) -> tuple[Array | None, Array]:
+    """Residual sums of squares without another pass (None where too much would cancel), and those around the mean."""
     R = task.Y - m.target_mean
     total = np.einsum("it,it->t", R, R if task.weights is None else R * task.weights[:, None])
     rss = total - 2.0 * np.einsum("td,dt->t", W, m.cross) + np.einsum("td,de,te->t", W, m.gram, W, optimize=True)
-    return rss if np.all(rss > 1e-4 * total) else None
+    return (rss if np.all(rss > 1e-4 * total) else None), total
 
 
 @dataclass(frozen=True)
