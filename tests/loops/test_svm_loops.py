@@ -93,14 +93,19 @@ def test_rounds_end_at_the_gap_asked_for(cost, largest):
     trained = np.arange(60) % 5 > 0  # the others have no room to move
     lo, hi = np.where(trained & (y < 0), -cost, 0.0), np.where(trained & (y > 0), cost, 0.0)
     beta, F = np.zeros(60), -y.copy()
-    steps = smo.rounds(K, F, beta, lo, hi, 1e-6, 0.1, 20, largest, 20, np.empty(3_600))
+    steps, found, reached = smo.rounds(K, F, beta, lo, hi, 1e-6, 0.1, 20, largest, 20, np.empty(3_600))
     assert steps > 0
     np.testing.assert_allclose(F, K @ beta - y, atol=1e-10)
     assert abs(beta.sum()) < 1e-12
     assert not beta[~trained].any()
     offset, gap = Box(y, lo, hi).offset_and_gap(beta, F)
     assert -1e-12 <= gap <= 1e-6
-    assert smo.rounds(K, F, beta, lo, hi, 2 * gap + 1e-12, 0.1, 20, largest, 20, np.empty(3_600)) == 0
+    assert found == pytest.approx(offset, abs=1e-12)
+    assert reached == pytest.approx(gap, abs=1e-12)
+    again = smo.rounds(K, F, beta, lo, hi, 2 * gap + 1e-12, 0.1, 20, largest, 20, np.empty(3_600))
+    assert again == (0, found, pytest.approx(gap, abs=1e-12))
+    short = smo.rounds(K, -y.copy(), np.zeros(60), lo, hi, 0.0, 0.1, 20, largest, 0, np.empty(3_600))
+    assert short == (0, 0.0, np.inf)  # no patience
     assert gap <= min(smo.gap_at(F, beta, lo, hi, offset + shift) for shift in (-1e-3, 1e-3)) + 1e-12
 
 

@@ -147,7 +147,8 @@ def rounds(K, F, beta, lo, hi, target, shrink, per_point, largest, patience, roo
 
     A round solves the block of the points that are free or near to leaving their bound (all, if more than ``largest``)
     until its violation has fallen by the factor ``shrink``. Ends without the gap after ``patience`` rounds that hardly
-    make it smaller: the caller looks at it again. Returns the number of pair steps.
+    make it smaller: the caller looks at it again. Returns the number of pair steps, the offset and the gap, which is
+    infinite where it was not reached.
     """
     n, steps, stalled, before = len(F), 0, 0, np.inf
     active, changed, moved = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
@@ -158,13 +159,13 @@ def rounds(K, F, beta, lo, hi, target, shrink, per_point, largest, patience, roo
             high = F[k] if beta[k] > lo[k] and F[k] > high else high
         violation = high - low
         if not violation > 0.0:
-            return steps
+            return steps, 0.0, np.inf
         offset = _offset(F, lo, hi, low, high, active)
         gap = 0.0
         for k in range(n):
             gap += (beta[k] - (hi[k] if F[k] + offset < 0.0 else lo[k])) * (F[k] + offset)
         if gap <= target:
-            return steps
+            return steps, offset, gap
         stalled = stalled + 1 if gap > 0.99 * before else 0
         before = gap
         q = 0
@@ -190,7 +191,7 @@ def rounds(K, F, beta, lo, hi, target, shrink, per_point, largest, patience, roo
                 beta[rows[a]] = b[a]
                 m += 1
         add_rows(K, changed[:m], moved[:m], F)
-    return steps
+    return steps, 0.0, np.inf
 
 
 @njit(nogil=True, no_cpython_wrapper=True, _nrt=False)

@@ -30,6 +30,7 @@ _MOST = 8_000_000  # numbers in the products of pairs of columns
 _ROUNDS = 100
 _HALVINGS = 30
 _ON_A_LINE = 6  # steps towards the least value along a Newton step
+_LEVEL = 0.01  # fraction of the slope at its beginning that ends a search on a line, after one more step
 _SURE = 0.25  # fraction of the decrease that Newton's model foretells, for a step to be taken
 _ROUNDING = 45  # units of rounding of the value: no step shows a smaller decrease
 _MOST_WIDE = 4_000_000  # numbers of a table without products of pairs
@@ -88,7 +89,7 @@ class _Problems:
         value = np.einsum("bn,bn->b", self.weights, losses) + 0.5 * np.einsum("bp,bp->b", self.ridge, theta * theta)
         return _Look(value, self.weights * slopes, self.weights * bends)
 
-    def along(self, theta: Array, step: Array) -> Array:
+    def along(self, theta: Array, step: Array, fall: Array) -> Array:
         """The fraction of each step, between 0 and 1, at which the value is least: Newton's method on a line."""
         z, dz, y = self.scores(theta), self.scores(step), self.targets()
         pull, bend = np.einsum("bp,bp->b", self.ridge * theta, step), np.einsum("bp,bp->b", self.ridge * step, step)
@@ -101,6 +102,8 @@ class _Problems:
             low, high = np.where(slope < 0, t, low), np.where(slope > 0, t, high)
             t = t - slope / np.maximum(curve, 1e-300)
             t = np.where((t > low) & (t < high), t, 0.5 * (low + high))
+            if np.all(np.abs(slope) <= _LEVEL * fall):
+                break
         return t
 
     def newton(self, theta: Array, seen: _Look) -> tuple[Array, Array, Array]:
@@ -469,7 +472,7 @@ def _line_search(
     if not len(bad):
         return there, found, np.zeros(len(theta), dtype=bool)
     t = np.ones(len(theta), dtype=theta.dtype)
-    t[bad] = problems.take(bad).along(theta[bad], step[bad])
+    t[bad] = problems.take(bad).along(theta[bad], step[bad], fall[bad])
     for _ in range(_HALVINGS):
         there[bad] = theta[bad] + t[bad, None] * step[bad]
         found.put(bad, problems.take(bad).look(there[bad]))

@@ -120,7 +120,9 @@ def _exchanged(K: Array, m: FoldMachine, y: Array, limit: Array) -> tuple[Array,
 
 
 def _solved(dual: _StoredDual) -> FoldMachine:
-    dual.rush()
+    offset, gap = dual.rush()
+    if gap <= dual.target and not dual.exact:
+        return FoldMachine(dual.beta, dual.F + dual.linear, offset, gap, dual.steps, "converged")
     run = drive(dual.look(np.inf), dual.advance, dual.finished, np.inf, check_start=True)
     at: DualState = run.state
     return FoldMachine(dual.beta, dual.F + dual.linear, at.offset, at.gap, dual.steps, run.status)
@@ -141,15 +143,16 @@ class _StoredDual(BoxDual):
         loops.add_rows(self.K, used, self.beta[used], F)
         return F
 
-    def rush(self) -> None:
-        """Compiled rounds until the gap asked for; what they leave, and the end, is looked at round by round."""
-        if self.K.dtype == np.float64:
-            self.steps += int(
-                loops.rounds(
-                    self.K, self.F, self.beta, self.lo, self.hi, self.target, _ROUND, _STEPS_PER_POINT, _LARGEST,
-                    _PATIENCE, self.room,
-                )
-            )  # fmt: skip
+    def rush(self) -> tuple[float, float]:
+        """Compiled rounds until the gap asked for; offset and gap, which is infinite where that is still to be seen."""
+        if self.K.dtype != np.float64:
+            return 0.0, np.inf
+        steps, offset, gap = loops.rounds(
+            self.K, self.F, self.beta, self.lo, self.hi, self.target, _ROUND, _STEPS_PER_POINT, _LARGEST, _PATIENCE,
+            self.room,
+        )  # fmt: skip
+        self.steps += int(steps)
+        return offset, gap
 
     def descend(self, at: DualState) -> None:
         r = self.F + at.offset
