@@ -1,6 +1,7 @@
 """Work side by side: the same answers whatever the number of threads, in the caller's NumPy settings."""
 
 import os
+import signal as signals
 import subprocess
 import sys
 import threading
@@ -171,6 +172,50 @@ def test_processes_started_ahead_are_taken_once_and_ended_when_nobody_takes_them
     assert not parallel._EARLY
     with pytest.raises(RuntimeError):
         unused.submit(_modules)
+
+
+def test_processes_given_back_do_other_work_until_the_context_ends():
+    with parallel.starting_processes(1, "certifit.losses"):
+        taken = parallel.loaded_processes(1, "certifit.losses")
+        parallel.give_back(taken, 1, "certifit.losses")
+        assert parallel.aside(1, "certifit.losses", os.getpid)() != os.getpid()
+        assert parallel.aside(1, "certifit.losses", divmod, 7, 2)() == (3, 1)
+        with pytest.raises(ZeroDivisionError):
+            parallel.aside(1, "certifit.losses", divmod, 7, 0)()
+    with pytest.raises(RuntimeError):
+        taken.submit(_modules)
+    assert parallel.aside(1, "certifit.losses", os.getpid)() == os.getpid()  # nobody else is there
+    alone = parallel.loaded_processes(1, "certifit.losses")
+    parallel.give_back(alone, 1, "certifit.losses")
+    with pytest.raises(RuntimeError):
+        alone.submit(_modules)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process there keeps the number of a parent that has ended")
+@pytest.mark.parametrize("signal", ["SIGTERM", "SIGINT", "SIGKILL"])
+def test_worker_processes_end_with_a_parent_that_is_killed(signal):
+    code = (
+        "import os, time\n"
+        "from certifit import parallel\n"
+        "with parallel.starting_processes(1, 'certifit.losses'):\n"
+        "    print(parallel.aside(1, 'certifit.losses', os.getpid)(), flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    worker = int(parent.stdout.readline())
+    parent.send_signal(getattr(signals, signal))
+    parent.wait(timeout=30)
+    parent.stdout.close()
+    end = time.monotonic() + 30.0
+    while _runs(worker) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not _runs(worker)
+
+
+def _runs(pid):
+    """Whether a process works; one that has ended may still be listed until somebody asks how."""
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(found.stdout.strip()) and not found.stdout.strip().startswith("Z")
 
 
 def _modules():

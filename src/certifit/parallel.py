@@ -15,12 +15,13 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import joblib
@@ -30,6 +31,7 @@ from threadpoolctl import ThreadpoolController
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
+_LOOK = 1.0  # seconds between two looks whether the parent of a worker process is still there
 _STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
 _SMALL = 1 << 20  # numbers below which threads do not pay
 _ENVIRONMENT = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -321,19 +323,23 @@ def processes(count: int, start: Callable[..., None], arguments: tuple[Any, ...]
 
 
 _EARLY: dict[tuple[int, str], Any] = {}
+_OPEN: set[tuple[int, str]] = set()
 
 
 @contextmanager
 def starting_processes(count: int, module: str) -> Iterator[None]:
     """Context in which ``count`` processes start and import a module, while this process does something else.
 
-    `loaded_processes` takes them over; those that nobody has taken are ended.
+    `loaded_processes` takes them over; those that nobody has taken, or that were given back, are ended with the
+    context.
     """
     _EARLY[count, module] = executor = loaded_processes(count, module)
+    _OPEN.add((count, module))
     executor.submit(_nothing)
     try:
         yield
     finally:
+        _OPEN.discard((count, module))
         if _EARLY.pop((count, module), None) is not None:
             executor.shutdown(wait=False, kill_workers=True)
 
@@ -343,8 +349,49 @@ def loaded_processes(count: int, module: str) -> Any:
     return _EARLY.pop((count, module), None) or processes(count, _import, (module,))
 
 
+def give_back(executor: Any, count: int, module: str) -> None:
+    """End the processes of `loaded_processes`, or keep them for later work within `starting_processes`."""
+    if (count, module) in _OPEN:
+        _EARLY[count, module] = executor
+    else:
+        executor.shutdown(wait=True, kill_workers=True)
+
+
+def aside(count: int, module: str, work: Callable[..., Answer], *arguments: Any) -> Callable[[], Answer]:
+    """Begin some work in one of the idle processes of `starting_processes`; the answer is there when it is called.
+
+    Where there are no such processes, or one fails, the work is done by that call.
+
+    Examples
+    --------
+    >>> later = aside(1, "certifit.losses", max, [3, 5])
+    >>> later()
+    5
+    """
+    executor = _EARLY.get((count, module))
+    if executor is None:
+        return partial(work, *arguments)
+    begun = executor.submit(work, *arguments)
+
+    def answer() -> Answer:
+        try:
+            found: Answer = begun.result()
+        except Exception:  # what was wrong with the work itself is raised here again
+            found = work(*arguments)
+        return found
+
+    return answer
+
+
 def _import(module: str) -> None:
     importlib.import_module(module)
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, which may have been killed: it would wait for work for ever."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 def _nothing() -> None:
@@ -354,5 +401,6 @@ def _nothing() -> None:
 def _begin(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     from threadpoolctl import threadpool_limits
 
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     threadpool_limits(1)
     start(*arguments)

@@ -5,14 +5,18 @@ the same folds, says which differences are significant, refits the chosen one on
 it writes ``report.html``, ``model.certifit`` and ``record.json``.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from certifit.study._conformal import decisions, prediction_sets
 from certifit.study._evaluate import evaluate, raw_features
 from certifit.study._explain import Explanation, explain
 from certifit.study._facts import Facts, examine
 from certifit.study._fit import fit
-from certifit.study._large import encoded, run_large
 from certifit.study._models import TABLE, Candidate
 from certifit.study._run import Listener, Study, run
+
+if TYPE_CHECKING:
+    from certifit.study._large import encoded, run_large
 
 __all__ = [
     "TABLE",
@@ -32,3 +36,12 @@ __all__ = [
     "run",
     "run_large",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Studies of files larger than memory load as much again as all others: when they are asked for."""
+    if name in ("encoded", "run_large"):
+        from certifit.study import _large
+
+        return getattr(_large, name)
+    raise AttributeError(f"module 'certifit.study' has no attribute {name!r}")

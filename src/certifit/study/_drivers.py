@@ -8,7 +8,6 @@ is set to a value in every row; the thin lines are single rows.
 
 from __future__ import annotations
 
-import copy
 import time
 import warnings
 from collections.abc import Sequence
@@ -115,7 +114,8 @@ class _Held:
         if not isinstance(coef, np.ndarray) or coef.shape[-1] != Z.shape[1]:
             return cls(Z, encoder.owners_, last, None, Z)
         table = np.atleast_2d(coef).T
-        scores = copy.copy(last)
+        scores = object.__new__(type(last))
+        scores.__dict__.update(last.__dict__)  # `copy.copy` would prove the fit first
         scores.coef_ = np.eye(table.shape[1], dtype=coef.dtype).reshape(*coef.shape[:-1], table.shape[1])
         scores.n_features_in_ = table.shape[1]
         return cls(Z, encoder.owners_, scores, table, Z @ table)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,13 +14,15 @@ from certifit.study import _calibration, _drivers, _shapes, _slices, _threshold,
 from certifit.study._black_box import NOTHING
 from certifit.study._design import Design
 from certifit.study._plan import Work
-from certifit.study._runner import Result
+from certifit.study._runner import Result, meanwhile
 
 
-def look_into(winner: Result, pipeline: Pipeline, work: Work, end: float, design: Design) -> Record:
+def look_into(winner: Result, pipeline: Pipeline, work: Work, end: float, design: Design, workers: int = 1) -> Record:
     """Everything about the chosen model, as the record holds it; what there is no time for is left out."""
     held = _winner.held_out_answers(winner, work)
     look = winner.name != "baseline"
+    maps = meanwhile(workers, _calibration.recalibration, winner, work, end) if look and _chance(held, work) else None
+    meanwhile(workers, _load_report)
     out: dict[str, Any] = {"held_out": len(held.y)}
     if work.classes is not None:
         out["classes"] = _winner.class_figures(held.y, held.said, work.classes, look, work.positive)
@@ -34,7 +39,15 @@ def look_into(winner: Result, pipeline: Pipeline, work: Work, end: float, design
     out["drivers"]["dependence"] = _drivers.dependence(pipeline, work, leading, end) if look else []
     out["learning_curve"] = _winner.learning_curve(winner, work, end) if look else []
     out["slices"] = _where(held, work)
-    return out | (_probabilities(held, winner, work, end, design) if look else {})
+    return out | ({} if maps is None else _probabilities(held, maps, work, design))
+
+
+def _load_report() -> None:
+    """In an idle process: load what draws the report, which comes next."""
+    with suppress(ImportError):
+        importlib.import_module("certifit.report")
+        importlib.import_module("jinja2")
+        importlib.import_module("matplotlib.backends.backend_svg")
 
 
 def _where(held: _winner.HeldOut, work: Work) -> Record:
@@ -45,15 +58,20 @@ def _where(held: _winner.HeldOut, work: Work) -> Record:
     return {"overall": float(wrong.mean()), "bar": bar, "slices": found}
 
 
-def _probabilities(held: _winner.HeldOut, winner: Result, work: Work, end: float, design: Design) -> Record:
-    """Calibration, other maps and the threshold: for two classes whose model gives probabilities."""
+def _chance(held: _winner.HeldOut, work: Work) -> bool:
+    """Whether there are two classes, and probabilities of them."""
     chances = held.said.probabilities
-    if work.classes is None or work.positive is None or chances is None or chances.shape[1] != 2:
-        return {}
+    return work.positive is not None and work.classes is not None and chances is not None and chances.shape[1] == 2
+
+
+def _probabilities(held: _winner.HeldOut, maps: Callable[[], Record | None], work: Work, design: Design) -> Record:
+    """Calibration, other maps and the threshold."""
+    chances = held.said.probabilities
+    assert chances is not None
     p = chances[:, int(np.flatnonzero(work.classes == work.positive)[0])]
     happened = held.y == work.positive
     out: dict[str, Any] = {"calibration": {"positive": str(work.positive)} | _calibration.curve(p, happened)}
-    tried = _calibration.recalibration(winner, work, end)
+    tried = maps()
     if tried is not None:
         out["calibration"] |= tried
         made = _calibration.chosen_map(tried["advice"], p, happened.astype(int))

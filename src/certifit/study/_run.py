@@ -106,6 +106,10 @@ class Study:
         out : str or path
             The folder; made if it is not there.
         """
+        return self._write(out, 1)
+
+    def _write(self, out: str | os.PathLike[str], workers: int) -> list[Path]:
+        """The same; the page is made by a process of the comparison that is idle, if there is one."""
         import hashlib
 
         from certifit.report import card, render
@@ -113,9 +117,10 @@ class Study:
         folder = Path(out)
         proof = self._write_proof(folder)
         record = self.record | {"proofs": self.record.get("proofs", {}) | {"files": proof}}
-        parts = {"report.html": render(record).encode(), "model.certifit": to_bytes(self.model)}
-        parts["card.md"] = card(record).encode()
-        self._check_reload(parts["model.certifit"])
+        page = _runner.meanwhile(workers, render, record)
+        model = to_bytes(self.model)
+        self._check_reload(model)
+        parts = {"report.html": page().encode(), "model.certifit": model, "card.md": card(record).encode()}
         parts |= {name: (folder / name).read_bytes() for name in proof}
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
         parts["record.json"] = json.dumps(
@@ -260,7 +265,8 @@ def run(
         "test": None if trial is None else trial.source or "a table",
     }
     with config_context(skip_parameter_validation=True):  # they are the study's own
-        study = _conclude(plan, facts, found, budget, _settings(plan, facts, time_budget, asked) | roles, design)
+        settings = _settings(plan, facts, time_budget, asked) | roles
+        study = _conclude(plan, facts, found, budget, settings, design, workers)
     if study.record.get("threshold"):
         hear.say("threshold", study.record["threshold"]["text"])
     for line in _outlook.proof_lines(study.record):
@@ -270,12 +276,18 @@ def run(
         hear.say("test", "; ".join(study.record["test"]["lines"]))
     study.record["summary"] = summary(study.record)
     if out is not None:
-        hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
+        hear.say("wrote", ", ".join(str(p) for p in study._write(out, workers)))
     return study
 
 
 def _conclude(
-    plan: StudyPlan, facts: Facts, found: _Compared, budget: Budget, settings: Named, design: Design
+    plan: StudyPlan,
+    facts: Facts,
+    found: _Compared,
+    budget: Budget,
+    settings: Named,
+    design: Design,
+    workers: int,
 ) -> Study:
     """Fit the chosen model to all rows, look into it, prove it."""
     verdict, measure = found.verdict, plan.work.measure
@@ -290,7 +302,7 @@ def _conclude(
         "comparison": found.record(),
         "verdict": _chosen(verdict, found.words, parameters, how),
     }
-    record |= look_into(verdict.winner, pipeline, plan.work, budget.stop, design)
+    record |= look_into(verdict.winner, pipeline, plan.work, budget.stop, design, workers)
     record["changes"] = _outlook.what_would_change(facts, verdict, record, measure)
     record["seconds"] = round(budget.spent(), 2)
     target = getattr(pipeline[-1], "certified_target", np.asarray)(plan.work.y)

@@ -11,13 +11,13 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn import config_context
@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from certifit._types import Array
 from certifit.model_selection import Search
-from certifit.parallel import loaded_processes
+from certifit.parallel import aside, give_back, loaded_processes
 from certifit.study._design import group_folds, time_folds
 from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, answers_of, score
@@ -38,6 +38,7 @@ from certifit.study._plan import Step, StudyPlan, Work
 _SMALL = 50_000  # cells of a table whose pieces of work are over in seconds
 
 Progress = Callable[[int, int, str], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,8 @@ def warm(plan: StudyPlan) -> None:
     rows = np.concatenate([np.flatnonzero(code == c)[:12] for c in np.unique(code)])
     few = replace(work, folds=((rows, rows),), inner=2, groups=None, time=None)
     for candidate in plan.candidates:
-        run_piece(candidate, 0, few)
+        if not candidate.black_box:  # these are compiled
+            run_piece(candidate, 0, few)
 
 
 def _here(plan: StudyPlan, results: list[Result], stop: float) -> Iterator[tuple[Step, Piece]]:
@@ -260,7 +262,7 @@ def _elsewhere(plan: StudyPlan, results: list[Result], stop: float, workers: int
     The processes read the plan from a file: this one need not wait until they have started.
     """
     helping = plan.work.X.size <= _SMALL
-    executor = loaded_processes(workers - helping, __name__)
+    executor, over = loaded_processes(workers - helping, __name__), False
     with TemporaryDirectory() as folder:
         file = Path(folder) / "plan"
         file.write_bytes(pickle.dumps(plan))
@@ -269,19 +271,32 @@ def _elsewhere(plan: StudyPlan, results: list[Result], stop: float, workers: int
                 if helping:
                     executor.submit(_ready, file)  # the others get ready meanwhile
                     warm(plan)
-                yield from _shared_out(plan, results, stop, workers, executor, file)
+                over = yield from _shared_out(plan, results, stop, workers, executor, file)
         finally:
-            executor.shutdown(wait=True, kill_workers=True)
+            if over:
+                give_back(executor, workers - helping, __name__)
+            else:
+                executor.shutdown(wait=True, kill_workers=True)
     # The baseline is never skipped, however short the time.
     for step in plan.steps():
         if step.model == 0 and step.fold not in results[0].pieces:
             yield step, run_piece(plan.candidates[0], step.fold, plan.work)
 
 
+def meanwhile(workers: int, work: Callable[..., T], *arguments: Any) -> Callable[[], T]:
+    """Begin some work in a process of the comparison that has nothing left to do; see `certifit.parallel.aside`."""
+    return aside(workers - 1, __name__, partial(_unchecked, work), *arguments)
+
+
+def _unchecked(work: Callable[..., T], *arguments: Any) -> T:
+    with _UNCHECKED():
+        return work(*arguments)
+
+
 def _shared_out(
     plan: StudyPlan, results: list[Result], stop: float, workers: int, executor: Any, file: Path
-) -> Iterator[tuple[Step, Piece]]:
-    """Pieces in the order of the plan, each to the first who is free."""
+) -> Generator[tuple[Step, Piece], None, bool]:
+    """Pieces in the order of the plan, each to the first who is free; in the end whether nothing is left running."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
     waiting = (step for step in plan.steps() if not results[step.model].error)
@@ -298,9 +313,9 @@ def _shared_out(
         if own is not None:
             yield own, run_piece(plan.candidates[own.model], own.fold, plan.work)
         elif not running:
-            return
+            return True
         left = 0.0 if own is not None else min(max(stop - time.monotonic(), 0.01), 60.0)
         ready, _ = wait(running, timeout=left, return_when=FIRST_COMPLETED)
         yield from ((running.pop(future), future.result()) for future in ready)
         if not ready and time.monotonic() >= stop:
-            return
+            return False
