@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -20,13 +20,10 @@ from sklearn.utils.validation import assert_all_finite
 
 from certifit._dispatch import computes_in_numpy
 from certifit._errors import ChangedDataError
-from certifit._types import BaseEstimator, Matrix, Record, VectorLike
-from certifit._validation import RemembersParameters, validate_data
+from certifit._types import BaseEstimator, Matrix, VectorLike
+from certifit._validation import RemembersParameters, StatesTags, validate_data
 from certifit.certificates import Certificate
 from certifit.design import GramBeside, fingerprint, look
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,7 +104,7 @@ class Held:
         return self.parts
 
 
-class Certified(RemembersParameters):
+class Certified(StatesTags, RemembersParameters):
     """Mixin: ``certificate_`` (main claim) and ``certificates_`` (all of them, main claim first).
 
     A `fit` or `partial_fit` that raises leaves the model as it was.
@@ -128,16 +125,6 @@ class Certified(RemembersParameters):
             cls._parameters = tuple(base._get_param_names())
         return list(cls._parameters)
 
-    def __sklearn_tags__(self) -> Tags:
-        """scikit-learn's, and what the classes state in ``_tags``: "group.name" and the value."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        for cls in reversed(type(self).__mro__):
-            for path, value in vars(cls).get("_tags", {}).items():
-                group, name = path.split(".")
-                setattr(getattr(tags, group), name, value)
-        return tags
-
-    _tags: ClassVar[Record] = {}
     _parameters: ClassVar[tuple[str, ...]]
     _promise: tuple[Callable[[], tuple[Certificate, ...]], Held] | None
     _certificates: tuple[Certificate, ...]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
-from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
 
-from certifit._types import Array, BaseEstimator, MatrixLike
+from certifit._types import Array, BaseEstimator, MatrixLike, Record
 from certifit._validation import check_is_fitted, validate_data
 
 
@@ -38,10 +37,7 @@ class LinearScores:
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 class SparseCoefficients:

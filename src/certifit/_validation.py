@@ -48,6 +48,24 @@ def check_classification_targets(y: Any) -> None:
         sklearn.utils.multiclass.check_classification_targets(y)
 
 
+class StatesTags:
+    """Mixin before scikit-learn's BaseEstimator: its tags, and what the classes state in ``_tags``.
+
+    Keys are "group.name"; a value that depends on the parameters is a function of the model. Tags of a group that one
+    of scikit-learn's mixins brings (``classifier_tags``) can be stated where that mixin comes after this one.
+    """
+
+    _tags: ClassVar[dict[str, Any]] = {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        for cls in reversed(type(self).__mro__):
+            for path, value in vars(cls).get("_tags", {}).items():
+                group, name = path.split(".")
+                setattr(getattr(tags, group), name, value(self) if callable(value) else value)
+        return tags
+
+
 class RemembersParameters:
     """Mixin before scikit-learn's BaseEstimator: values of parameters that passed its check once pass at once."""
 

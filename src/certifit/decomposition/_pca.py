@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state
+from sklearn.utils import assert_all_finite, check_array, check_random_state
 
 from certifit import certificates
 from certifit._certified import Certified, note_fingerprint
 from certifit._sklearn import Interval, RealNotInt, StrOptions
-from certifit._types import Array, Matrix, RandomState, VectorLike
+from certifit._types import Array, Matrix, RandomState, Record, VectorLike
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data
 from certifit.decomposition import _spectrum as roads
@@ -371,8 +371,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = self.svd_solver in ("auto", "arpack", "covariance_eigh")
-        return tags
+    _tags: ClassVar[Record] = {
+        "transformer_tags.preserves_dtype": ["float64", "float32"],
+        "input_tags.sparse": lambda model: model.svd_solver in ("auto", "arpack", "covariance_eigh"),
+    }

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import Tags
 
 from certifit._certified import Certified, read_rows
 from certifit._errors import NoOptimumError
@@ -435,11 +434,10 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         dispersion = s["deviance"] / float(s["weights"].sum())
         return float(family.log_likelihood(s["y"], s["mu"], s["weights"], max(dispersion, 1e-300)))
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.positive_only = _values(self.family)[0] >= 0.0
-        return tags
+    _tags: ClassVar[Record] = {
+        "input_tags.sparse": True,
+        "target_tags.positive_only": lambda model: _values(model.family)[0] >= 0.0,
+    }
 
 
 def _values(family: Any) -> tuple[float, float, bool]:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags
 
 from certifit._certified import Certified
 from certifit._objective import Objective
@@ -202,11 +201,10 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """All folds and strengths from one Gram matrix for each kernel (see `certifit.model_selection`)."""
         return kernel_ridge_answers(self, table, grid, response)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+    _tags: ClassVar[Record] = {
+        "input_tags.sparse": True,
+        "input_tags.pairwise": lambda model: model.kernel == "precomputed",
+    }
 
 
 def ridge_evidence(kernel: Kernel, X: Matrix, coef: Array, alpha: Array) -> Record:

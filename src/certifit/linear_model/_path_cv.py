@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_scalar, column_or_1d
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions, routed
-from certifit._types import CV, Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import CV, Array, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.design import CentredColumns, as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._lasso import ElasticNet, Lasso, scalar_is_none
@@ -174,12 +173,11 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
         mapping = MethodMapping().add(caller="fit", callee="split")
         return MetadataRouter(owner=self).add_self_request(self).add(splitter=self._splitter(), method_mapping=mapping)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        several = issubclass(self._model, MultiTaskLasso)
-        tags.target_tags.single_output, tags.target_tags.multi_output = not several, several
-        return tags
+    _tags: ClassVar[Record] = {
+        "input_tags.sparse": True,
+        "target_tags.single_output": lambda model: not issubclass(model._model, MultiTaskLasso),
+        "target_tags.multi_output": lambda model: issubclass(model._model, MultiTaskLasso),
+    }
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

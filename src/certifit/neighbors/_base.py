@@ -52,12 +52,11 @@ class Search(Certified, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._has_metric("nan_euclidean")
-        tags.input_tags.pairwise = self._has_metric("precomputed")
-        tags.input_tags.allow_nan = self._has_metric("nan_euclidean")
-        return tags
+    _tags: ClassVar[Record] = {
+        "input_tags.sparse": lambda model: not model._has_metric("nan_euclidean"),
+        "input_tags.pairwise": lambda model: model._has_metric("precomputed"),
+        "input_tags.allow_nan": lambda model: model._has_metric("nan_euclidean"),
+    }
 
     def _has_metric(self, name: str) -> bool:
         return isinstance(self.metric, str) and self.metric == name

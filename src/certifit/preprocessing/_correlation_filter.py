@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
 
 from certifit._sklearn import Interval
-from certifit._types import Array, Matrix, VectorLike
-from certifit._validation import check_is_fitted, validate_data
+from certifit._types import Array, Matrix, Record, VectorLike
+from certifit._validation import StatesTags, check_is_fitted, validate_data
 
 
-class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
+class CorrelationFilter(StatesTags, SelectorMixin, TransformerMixin, BaseEstimator):
     r"""Keep the k columns with the largest absolute correlation with y.
 
     .. math:: r_j = \frac{\sum_i (x_{ij}-\bar x_j)(y_i-\bar y)}{\sqrt{\sum_i(x_{ij}-\bar x_j)^2\sum_i(y_i-\bar y)^2}}
@@ -76,11 +75,7 @@ class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    _tags: ClassVar[Record] = {"target_tags.required": True, "transformer_tags.preserves_dtype": ["float64", "float32"]}
 
 
 def correlations(X: Array, y: Array) -> Array:

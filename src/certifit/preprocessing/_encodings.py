@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags
 
 from certifit._sklearn import StrOptions
-from certifit._types import Array, Matrix, VectorLike
-from certifit._validation import check_is_fitted, validate_data
+from certifit._types import Array, Matrix, Record, VectorLike
+from certifit._validation import StatesTags, check_is_fitted, validate_data
 from certifit.preprocessing._base import names_in
 
 _UNKNOWN = [StrOptions({"error", "ignore"})]
@@ -78,7 +77,7 @@ def _codes(transformer: BaseEstimator, x: Array, levels: Array, column: int) -> 
     return codes, absent
 
 
-class _Encoder(TransformerMixin, BaseEstimator):
+class _Encoder(StatesTags, TransformerMixin, BaseEstimator):
     """What the encoders share: levels per column, unknown values, missing values, names."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"handle_unknown": _UNKNOWN}
@@ -118,13 +117,12 @@ class _Encoder(TransformerMixin, BaseEstimator):
         words = [w for j in range(len(self.categories_)) for w in self._words(j, str(names[j]))]
         return np.array(words, dtype=object)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
+    _tags: ClassVar[Record] = {
+        "input_tags.categorical": True,
+        "input_tags.string": True,
+        "input_tags.allow_nan": True,
+        "transformer_tags.preserves_dtype": [],
+    }
 
 
 def _on(codes: Array, width: int) -> Array:
@@ -272,10 +270,7 @@ class Thermometer(_Encoder):
     def _words(self, j: int, name: str) -> list[str]:
         return [f"{name}>={v}" for v in self.categories_[j][int(self.drop_first) :]]
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.allow_nan": False}
 
 
 class Factored(_Encoder):

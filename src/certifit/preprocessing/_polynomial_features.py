@@ -12,18 +12,17 @@ import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import PolynomialFeatures as _Theirs
-from sklearn.utils import Tags
 
 from certifit._dispatch import computes_in_numpy
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix, VectorLike
-from certifit._validation import check_is_fitted, validate_data
+from certifit._types import Array, Matrix, Record, VectorLike
+from certifit._validation import StatesTags, check_is_fitted, validate_data
 from certifit.preprocessing._base import names_in
 from certifit.preprocessing._polynomial import dimension, monomial_names
 
 
 @computes_in_numpy
-class PolynomialFeatures(TransformerMixin, BaseEstimator):
+class PolynomialFeatures(StatesTags, TransformerMixin, BaseEstimator):
     r"""All monomials of the columns up to a degree, :math:`\binom{k+d}{d}` of them for degree k and d columns.
 
     Parameters
@@ -152,10 +151,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "n_output_features_")
         return monomial_names(self.powers_, names_in(self, input_features))
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 def _blocks(X: Array, high: int, interaction_only: bool) -> Iterator[Array]:

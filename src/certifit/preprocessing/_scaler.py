@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import check_array
 
 from certifit._dispatch import computes_in_numpy
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix, VectorLike, Weights
-from certifit._validation import check_is_fitted, validate_data
+from certifit._types import Array, Matrix, Record, VectorLike, Weights
+from certifit._validation import StatesTags, check_is_fitted, validate_data
 
 _ROWS = 8192  # rows at once: a block stays in cache
 _FLOATS = [np.float64, np.float32]
@@ -73,7 +73,7 @@ class Moments(NamedTuple):
 
 
 @computes_in_numpy
-class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class StandardScaler(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Scale columns to mean 0 and standard deviation 1.
 
     .. math:: \frac{x - \bar x}\sigma, \qquad \sigma^2 = \frac1S\sum_i s_i(x_i - \bar x)^2
@@ -195,12 +195,11 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             X += self.mean_.astype(X.dtype)
         return X
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = not self.with_mean
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    _tags: ClassVar[Record] = {
+        "input_tags.allow_nan": True,
+        "input_tags.sparse": lambda model: not model.with_mean,
+        "transformer_tags.preserves_dtype": ["float64", "float32"],
+    }
 
 
 def _scale(var: Array, mean: Array, total: Array) -> Array:

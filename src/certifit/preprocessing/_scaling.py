@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import Tags
 
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix, VectorLike, Weights
-from certifit._validation import check_is_fitted
+from certifit._types import Array, Matrix, Record, VectorLike, Weights
+from certifit._validation import StatesTags, check_is_fitted
 from certifit.preprocessing._base import names_in, numbers
 
 
-class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Standardizer(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Scale columns to mean 0 and standard deviation 1: :math:`(x - \bar x)/\sigma`.
 
     A constant column becomes 0 (its standard deviation counts as 1). Missing values (NaN) are ignored in the mean and
@@ -104,14 +103,10 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Z = X * self.scale_ if self.with_std else X.astype(float)
         return Z + self.mean_ if self.with_mean else Z
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.allow_nan": True, "transformer_tags.preserves_dtype": ["float64", "float32"]}
 
 
-class PadOnes(TransformerMixin, BaseEstimator):
+class PadOnes(StatesTags, TransformerMixin, BaseEstimator):
     r"""Append a column of ones, so that a hyperplane through the origin of the larger space has an offset.
 
     :math:`\theta\cdot x + \theta_0 = (\theta, \theta_0)\cdot(x, 1)`. Note that a penalty then also applies to θ₀.
@@ -153,10 +148,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
         """The input names, and ``"1"``."""
         return np.append(names_in(self, input_features), "1").astype(object)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    _tags: ClassVar[Record] = {"transformer_tags.preserves_dtype": ["float64", "float32"]}
 
 
 _TRANSFORMS: dict[str, tuple[Any, str, Any]] = {
@@ -173,7 +165,7 @@ _TRANSFORMS: dict[str, tuple[Any, str, Any]] = {
 }
 
 
-class ColumnTransforms(TransformerMixin, BaseEstimator):
+class ColumnTransforms(StatesTags, TransformerMixin, BaseEstimator):
     """Logarithms and similar functions, column by column.
 
     Parameters
@@ -257,8 +249,4 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
         words = [str(names[j]) if n == "identity" else f"{n}({names[j]})" for j, n in self.plan_]
         return np.array(words, dtype=object)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.allow_nan": True, "transformer_tags.preserves_dtype": ["float64", "float32"]}

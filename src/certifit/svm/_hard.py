@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 
 from certifit._certified import Certified
 from certifit._errors import NotSeparableError, ThinMarginError
@@ -277,8 +276,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return normals(self.support_vectors_, self.dual_coef_.T).T
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+    _tags: ClassVar[Record] = {
+        "classifier_tags.multi_class": False,
+        "input_tags.pairwise": lambda model: model.kernel == "precomputed",
+    }

@@ -6,17 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.utils import Tags
 
 from certifit._errors import NoOptimumError
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, BaseEstimator, Matrix, MatrixLike
+from certifit._types import Array, BaseEstimator, Matrix, MatrixLike, Record
 from certifit._validation import check_is_fitted
 from certifit.design import Blocks, TwiceBlocks, WholeBlocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
@@ -28,6 +27,10 @@ from certifit.solvers.smo import smo
 from certifit.svm._expansion import fixed, kernel_values, objects_of, shift_of, stored_like
 from certifit.svm._linear import normals, unpacked
 
+KERNEL_TAGS: Record = {
+    "input_tags.pairwise": lambda model: model.kernel == "precomputed",
+    "input_tags.sparse": lambda model: model.kernel != "precomputed",
+}
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
 _SINGLE = 1e-6  # relative gap above which single precision serves
@@ -103,11 +106,7 @@ class KernelMachine(KernelParameters):
         check_is_fitted(self)
         return fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T))
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the estimator beside it
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
+    _tags: ClassVar[Record] = KERNEL_TAGS
 
 
 def rows_of(kernel: Kernel, X: Matrix, rows: Array) -> Matrix:

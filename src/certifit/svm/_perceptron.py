@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, MatrixLike, RandomState, VectorLike
+from certifit._types import Array, MatrixLike, RandomState, Record, VectorLike
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Blocks, blocks
@@ -23,6 +23,7 @@ from certifit.solvers import Solution
 from certifit.solvers._status import worst
 from certifit.solvers.kernel_perceptron import kernel_perceptron
 from certifit.svm._labels import labelled, machine_labels
+from certifit.svm._machine import KERNEL_TAGS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -165,8 +166,4 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
+    _tags: ClassVar[Record] = KERNEL_TAGS

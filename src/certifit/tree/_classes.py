@@ -13,7 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_array, column_or_1d
 
 from certifit._sklearn import StrOptions
-from certifit._types import Array, ClassWeight, Matrix, VectorLike
+from certifit._types import Array, ClassWeight, Matrix, Record, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted
 from certifit.tree._base import DecisionTree, _Table
 from certifit.tree._general import SeveralTargets
@@ -318,11 +318,10 @@ pruning_choice_, columns_, trace_ :
             return self.tree_.predict(numbers)[:, 0]
         return self.tree_.value[self.tree_.apply(numbers), :, 0]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.positive_only = self.criterion == "poisson"
-        return tags
+    _tags: ClassVar[Record] = {
+        "target_tags.multi_output": True,
+        "target_tags.positive_only": lambda model: model.criterion == "poisson",
+    }
 
     _fold_path = DecisionTree._shared_path  # named here: it speaks for the answers above
 
