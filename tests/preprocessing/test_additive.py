@@ -55,3 +55,31 @@ def test_limits_and_refusals():
     assert AdditiveBasis(50, most=1).fit_transform(X).shape[1] == 90  # three steps of each column at least
     with pytest.raises(ValueError, match="chosen by the target"):
         AdditiveBasis(pairs=2).fit(X)
+
+
+def test_pairs_with_columns_of_yes_and_no_are_found():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(500, 5))
+    X[:, 2:] = X[:, 2:] > 0
+    y = X[:, 0] * X[:, 2] + 3.0 * X[:, 3] * X[:, 4] + 0.1 * rng.normal(size=500)
+    basis = AdditiveBasis(8, pairs=2).fit(X, y)
+    assert [(i, j) for i, j, _, _ in basis.pairs_] == [(0, 2), (3, 4)]
+
+
+def test_a_later_pair_is_told_by_what_earlier_ones_leave():
+    """Copies of a column make many pairs that explain the same: they must not fill all places."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(800, 4))
+    y = 3.0 * X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + 0.1 * rng.normal(size=800)
+    copies = np.column_stack([X, X[:, :2] + 0.01 * rng.normal(size=(800, 2))])
+    basis = AdditiveBasis(8, pairs=4).fit(copies, y)
+    assert (2, 3) in [(i, j) for i, j, _, _ in basis.pairs_]
+
+
+def test_products_are_limited():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(600, 4))
+    y = np.prod(X, axis=1) + X[:, 0] * X[:, 1] + X[:, 1] * X[:, 2] + X[:, 2] * X[:, 3]
+    basis = AdditiveBasis(8, pairs=6, products=60).fit(X, y)
+    assert len(basis.pairs_) == 2
+    assert basis.transform(X).shape[1] == 4 * 8 + 2 * 25

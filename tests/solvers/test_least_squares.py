@@ -62,3 +62,18 @@ def test_non_negative_meets_the_conditions_of_optimality():
     assert np.all(w >= 0)
     assert np.all(g >= -1e-10)
     np.testing.assert_allclose(g * w, 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_large_ridge_on_nearly_dependent_columns_needs_no_qr(weighted):
+    rng = np.random.default_rng(0)
+    levels = np.eye(20)[rng.integers(20, size=40_000)]
+    x = rng.normal(size=(40_000, 1))
+    X = np.hstack([levels, x, x + 1e-4 * rng.normal(size=x.shape), levels[:, :10] * x])
+    Y = x**2 + levels[:, :1]
+    weights = rng.uniform(0.5, 2.0, size=len(X)) if weighted else None
+    found = solve_least_squares(as_design(X), Y, weights, alpha=0.01)
+    careful = solve_least_squares(as_design(X), Y, weights, alpha=0.01, method="qr")
+    assert found.stats["method"] == "cholesky"
+    assert found.stats["condition"] > 1e3  # of the columns: too large for normal equations without refinement
+    assert np.abs(X @ (found.value[0] - careful.value[0]).T + found.value[1] - careful.value[1]).max() < 1e-9

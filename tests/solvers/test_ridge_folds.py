@@ -94,3 +94,17 @@ def test_constant_columns():
     _check(X, Y, list(KFold(4).split(X)))
     coef, _ = next(iter(ridge_folds(FoldTable(X, Y, list(KFold(4).split(X))), np.array([0.0]))))
     assert np.all(np.isfinite(coef))
+
+
+def test_weak_penalties_on_dependent_columns_need_no_fit_of_their_own(monkeypatch):
+    """Levels that sum to one, steps that hardly occur: G is nearly singular, and the rows themselves give the digits."""
+    monkeypatch.setattr(module, "_direct", lambda *args: pytest.fail("fitted one by one"))
+    rng = np.random.default_rng(0)
+    levels = np.eye(5)[rng.integers(5, size=3_000)]
+    x = rng.normal(size=(3_000, 1))
+    X = np.hstack([levels, x, x + 1e-6 * rng.normal(size=x.shape), levels * x])
+    Y = x**2 + levels[:, :1] + rng.normal(size=(3_000, 1))
+    split = list(KFold(3).split(X))
+    _check(X, Y, split, np.array([1e-3, 0.1, 10.0]))
+    _check(X, Y, split, np.array([1e-3, 0.1, 10.0]), weights=rng.uniform(0.1, 2.0, size=3_000))
+    _check(X, Y, split, np.array([1e-3, 0.1, 10.0]), fit_intercept=False)

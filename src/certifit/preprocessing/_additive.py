@@ -20,6 +20,8 @@ _FEWEST = 3  # steps of a column, however many columns there are
 _COARSE = 5  # steps of a column in a pair
 _ROWS = 20_000  # enough to rank pairs
 _COLUMNS = 40  # columns among which pairs are sought
+_ROUNDS = 4  # in which pairs are chosen: those of one round are told by what all earlier ones leave
+_NUMBERS = 100_000_000  # of products that a table may become
 _NOISE = 2.0  # times the gain that chance alone would give a pair
 
 
@@ -40,8 +42,11 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
     most : int ≥ 1, default=240
         Largest number of features of all columns together, as long as each column keeps three.
     pairs : int ≥ 0, default=0
-        How many pairs of columns also get the products of their (coarser) features. They are the pairs that explain
-        most of what the individual columns leave unexplained; `fit` then needs the target.
+        How many pairs of columns, at most, also get the products of their (coarser) features. They are the pairs that
+        explain most of what the individual columns, and pairs chosen before, leave unexplained; `fit` then needs the
+        target.
+    products : int ≥ 1, default=300
+        Largest number of features of all pairs together (fewer for more than 10⁸ / ``products`` rows).
 
     Attributes
     ----------
@@ -65,12 +70,14 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         "n_steps": [Interval(Integral, 1, None, closed="left")],
         "most": [Interval(Integral, 1, None, closed="left")],
         "pairs": [Interval(Integral, 0, None, closed="left")],
+        "products": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(self, n_steps: int = 16, *, most: int = 240, pairs: int = 0) -> None:
+    def __init__(self, n_steps: int = 16, *, most: int = 240, pairs: int = 0, products: int = 300) -> None:
         self.n_steps = n_steps
         self.most = most
         self.pairs = pairs
+        self.products = products
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> AdditiveBasis:
         """Place the knots at quantiles of the columns, and choose pairs by the target if requested."""
@@ -90,23 +97,31 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         return self
 
     def _best_pairs(self, X: Array, Y: Array, coarse: list[Array]) -> list[tuple[int, int]]:
-        """Pairs by how much the means of their cells explain of what is left by the columns one by one."""
+        """Pairs by how much the means of their cells explain of what is left by the columns and the pairs before."""
+        most = min(self.products, max(_NUMBERS // len(X), 1))
         rows = np.arange(len(X))[:: max(1, len(X) // _ROWS)]
         X, Y = X[rows], Y[rows]
-        R = _residual(self._single(X), Y)
-        codes = [np.searchsorted(t[1:-1], X[:, j], side="right") for j, t in enumerate(coarse)]
+        codes = [np.searchsorted(_cuts(t), X[:, j], side="right") for j, t in enumerate(coarse)]
         able = [j for j, t in enumerate(coarse) if len(t) > 1]
         if len(able) > _COLUMNS:
             alone = {j: _gain(codes[j], len(coarse[j]), Y - Y.mean(axis=0))[0] for j in able}
             able = sorted(sorted(able, key=lambda j: -alone[j])[:_COLUMNS])
-        noise = _NOISE * float(np.mean(np.sum(R * R, axis=1)))
-        found = []
-        for i, j in combinations(able, 2):
-            gain, cells = _gain(codes[i] * len(coarse[j]) + codes[j], len(coarse[i]) * len(coarse[j]), R)
-            if gain > noise * cells:
-                found.append((gain - noise * cells, i, j))
-        best = sorted(found, key=lambda f: (-f[0], f[1], f[2]))[: self.pairs]
-        return sorted((i, j) for _, i, j in best)
+        chosen: list[tuple[int, int]] = []
+        size, Z = 0, self._single(X)
+        for k in range(1, _ROUNDS + 1):
+            pairs, products = -(-self.pairs * k // _ROUNDS), -(-most * k // _ROUNDS)
+            if len(chosen) >= pairs:
+                continue
+            new = []
+            for i, j in _ranked(codes, coarse, [p for p in combinations(able, 2) if p not in chosen], _residual(Z, Y)):
+                wide = (len(coarse[i]) - 1) * (len(coarse[j]) - 1)
+                if len(chosen) + len(new) >= pairs or (size + wide > products and size > 0):
+                    break
+                new.append((i, j))
+                size += wide
+            chosen += new
+            Z = np.hstack([Z, *(_products(X, i, j, coarse[i], coarse[j]) for i, j in new)])
+        return sorted(chosen)
 
     def _single(self, X: Array) -> Array:
         return np.hstack([_ramps(X[:, j], t) for j, t in enumerate(self.knots_)])
@@ -117,7 +132,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         X = numbers(self, X, reset=False)
         parts = [self._single(X)]
         for i, j, s, t in self.pairs_:
-            parts.append((_ramps(X[:, i], s)[:, :, None] * _ramps(X[:, j], t)[:, None, :]).reshape(len(X), -1))
+            parts.append(_products(X, i, j, s, t))
         return np.hstack(parts).astype(X.dtype, copy=False)
 
     def shapes(self, coef: Array) -> list[tuple[Array, Array]]:
@@ -164,6 +179,15 @@ def _ramps(x: Array, t: Array) -> Array:
     return np.clip((x[:, None] - t[:-1]) / np.diff(t), 0.0, 1.0)
 
 
+def _products(X: Array, i: int, j: int, s: Array, t: Array) -> Array:
+    return (_ramps(X[:, i], s)[:, :, None] * _ramps(X[:, j], t)[:, None, :]).reshape(len(X), -1)
+
+
+def _cuts(t: Array) -> Array:
+    """Where a column is cut into cells: at inner knots, or between them where they are few (two: yes and no)."""
+    return np.asarray(t[1:-1] if len(t) > _COARSE else 0.5 * (t[1:] + t[:-1]))
+
+
 def _words(name: Any, t: Array) -> list[str]:
     if len(t) == 2 and t[0] == 0.0 and t[1] == 1.0:
         return [str(name)]
@@ -184,6 +208,17 @@ def _residual(Z: Array, Y: Array) -> Array:
     H = Z.T @ Z
     H[np.diag_indices_from(H)] += 1.0
     return np.asarray(Y - Z @ np.linalg.solve(H, Z.T @ Y))
+
+
+def _ranked(codes: list[Array], coarse: list[Array], pairs: list[tuple[int, int]], R: Array) -> list[tuple[int, int]]:
+    """Those of the pairs that explain more of R than chance would, best first."""
+    noise = _NOISE * float(np.mean(np.sum(R * R, axis=1)))
+    found = []
+    for i, j in pairs:
+        gain, cells = _gain(codes[i] * len(coarse[j]) + codes[j], len(coarse[i]) * len(coarse[j]), R)
+        if gain > noise * cells:
+            found.append((noise * cells - gain, i, j))
+    return [(i, j) for _, i, j in sorted(found)]
 
 
 def _gain(code: Array, size: int, R: Array) -> tuple[float, int]:

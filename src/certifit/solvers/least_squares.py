@@ -43,7 +43,10 @@ from certifit.solvers._task import Options, Task
 
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
 _SAFE = 1e-6  # reciprocal condition of the scaled Gram matrix above which Cholesky is trusted
+_SAFE_LARGE = 1e-11  # the same for a penalty and many numbers, where QR is dear: refinement must settle then
+_LARGE = 1 << 20  # entries of X that are many
 _CLEAN = 1e-2  # above it the solution of the normal equations is as good as a refined one
+_ROUNDS = 6  # of refinement where the condition is bad
 _NUMBERS = 1 << 18  # of X that are read at a time for residuals
 _REFINED = 1e-5  # of a step from rough moments: the next one would be its square
 _RANK = 1e-13  # reciprocal condition of the scaled columns below which rank is called short
@@ -241,7 +244,8 @@ def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, Record] | N
         answer = None if rough is None else _normal_equations(task, rough, _CLEAN, _REFINED)
         if answer is None:
             m = task.design.moments(task.Y, task.weights, task.fit_intercept, task.taken)
-            answer = _normal_equations(task, m, 1e-14 if forced else _SAFE)
+            large = m.gram.shape[0] * task.design.shape[0] > _LARGE and bool(np.all(task.alpha > 0))
+            answer = _normal_equations(task, m, 1e-14 if forced else _SAFE_LARGE if large else _SAFE)
     return answer
 
 
@@ -274,7 +278,8 @@ def _normal_equations(
     stats: Record = {"method": "cholesky", "rank": task.design.shape[1], "condition": worst**-0.5}
     # True residuals wash out what forming the Gram matrix lost (a well-conditioned one loses nothing).
     size = 0.0 if refined is None and worst >= _CLEAN else np.inf
-    for _ in range(2):
+    careful = least == _SAFE_LARGE and worst < _SAFE
+    for _ in range(_ROUNDS if careful else 2):
         if size <= (refined or 1e-10):
             break
         G, sums, squares = task.residual_sums(W, b)
@@ -289,7 +294,7 @@ def _normal_equations(
         size = float(np.linalg.norm(step * D) / np.maximum(np.linalg.norm(W * D), 1e-300))
         if refined is not None and not np.any(task.alpha):
             stats["rss"] = squares - sums**2 / m.total - np.einsum("td,dt->t", step, G)
-    if refined is not None and size > refined:
+    if (refined is not None and size > refined) or (careful and size > 1e-10):
         return None
     if refined is None and worst >= _CLEAN and not np.any(task.alpha):
         stats["rss"], stats["tss"] = _from_moments(task, m, W)

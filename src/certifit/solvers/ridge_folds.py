@@ -10,14 +10,17 @@ so that one eigen-decomposition per fold serves all α. An eigen-decomposition i
 eigenvalue only; two steps of refinement with the entries of G, which are accurate relative to their own columns,
 repair what unlike column scales cost.
 
-With more columns than training rows the n × n form is used in the same way. Where the (column-scaled) condition
-number is too large for normal equations, or a fold holds nearly all of a column's size (so that total minus fold
-cancels), the fold is solved α by α with `solve_least_squares`, which goes on to QR and SVD.
+What forming G lost is repaired, where the (column-scaled) condition number is large, with residuals of the rows, for
+all α in one pass.
+
+With more columns than training rows the n × n form is used in the same way. Where the condition number is too large for
+normal equations, or a fold holds nearly all of a column's size (so that total minus fold cancels), the fold is solved α
+by α with `solve_least_squares`, which goes on to QR and SVD.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf
@@ -26,8 +29,11 @@ from certifit._types import Array
 from certifit.design import FoldMoments, FoldTable, as_design
 from certifit.solvers.least_squares import solve_least_squares
 
-_CONDITION = 1e-9  # reciprocal condition of the scaled normal equations below which QR takes over
+_CLEAN = 1e-9  # reciprocal condition of the scaled normal equations below which residuals of the rows refine
+_CONDITION = 1e-12  # and below which QR takes over
 _SETTLED = 1e-9  # relative size of the last refinement step
+_ROUNDS = 6  # of refinement with the rows; each gains three digits or more
+_BLOCK = 4096  # rows of a pass
 
 
 def ridge_folds(table: FoldTable, alphas: Array, fit_intercept: bool = True) -> Iterator[tuple[Array, Array]]:
@@ -56,7 +62,7 @@ def ridge_folds(table: FoldTable, alphas: Array, fit_intercept: bool = True) -> 
         return
     data = FoldMoments(table, fit_intercept)
     for k in range(len(table.folds)):
-        yield _primal(data, data.training(k), alphas) or _direct(table, k, alphas, fit_intercept)
+        yield _primal(data, k, alphas) or _direct(table, k, alphas, fit_intercept)
 
 
 def _centred(M: Array, d: int, fit_intercept: bool) -> tuple[Array, Array, Array, Array]:
@@ -68,33 +74,68 @@ def _centred(M: Array, d: int, fit_intercept: bool) -> tuple[Array, Array, Array
     return M[:d, :d] - total * np.outer(mean, mean), M[:d, d:-1] - total * np.outer(mean, target), mean, target
 
 
-def _primal(data: FoldMoments, M: Array, alphas: Array) -> tuple[Array, Array] | None:
+def _primal(data: FoldMoments, k: int, alphas: Array) -> tuple[Array, Array] | None:
     """All α from the moments of the training rows; None when normal equations cannot be trusted."""
-    d = data.table.X.shape[1]
+    M, d = data.training(k), data.table.X.shape[1]
     G, C, mean, target = _centred(M, d, data.fit_intercept)
     if not np.all(np.isfinite(G)) or np.any(np.diag(G) < 1e-7 * np.diag(M)[:d]):
         return None
     size = np.sqrt(np.diag(G) + alphas.min())
-    if not _well_conditioned(G, alphas.min(), size):
+    condition = _condition(G, alphas.min(), size)
+    if not condition > _CONDITION:
         return None
     values, V = np.linalg.eigh(G)  # many times faster than SciPy's on a busy machine: one BLAS, one pool of threads
-    W = _refined(G, C, np.maximum(values, 0.0), V, alphas, size)
+    W, roots = None, (np.maximum(values, 0.0), V, alphas, size)
+    if condition > _CLEAN:
+        W = _refined(G, C, *roots)
+    if W is None:
+        W = _refined(G, C, *roots, _rows_left(data, k, mean, target, alphas))
     if W is None:
         return None
     coef = W.transpose(0, 2, 1)
     return coef, data.offset(coef, mean, target)
 
 
-def _well_conditioned(G: Array, alpha: float, size: Array) -> bool:
+def _condition(G: Array, alpha: float, size: Array) -> float:
+    """The reciprocal condition number of G + αI in units of its diagonal; 0 where it is not positive definite."""
     if not np.all(size > 0):
-        return False
+        return 0.0
     H = (G + alpha * np.eye(len(G))) / size / size[:, None]
     L, info = dpotrf(H, lower=1)
-    return bool(info == 0 and dpocon(L, np.abs(H).sum(axis=0).max(), uplo="L")[0] > _CONDITION)
+    return float(dpocon(L, np.abs(H).sum(axis=0).max(), uplo="L")[0]) if info == 0 else 0.0
 
 
-def _refined(G: Array, C: Array, values: Array, V: Array, alphas: Array, size: Array) -> Array | None:
-    """(G + αI)W = C for every α through G = V diag(values) Vᵀ, refined with G itself: (a, d, t)."""
+def _rows_left(data: FoldMoments, k: int, mean: Array, target: Array, alphas: Array) -> Callable[[Array], Array]:
+    """What W (d, a·t) leaves of the gradient on the training rows of a fold, from the rows themselves."""
+    table, train = data.table, data.table.folds[k][0]
+    centre, level, t = data.shift + mean, np.tile(data.target_shift + target, len(alphas)), len(target)
+
+    def left(W: Array) -> Array:
+        G, sums, pulls, total = np.zeros_like(W), np.zeros(W.shape[1]), np.zeros(len(W)), 0.0
+        for i in range(0, len(train), _BLOCK):
+            rows = train[i : i + _BLOCK]
+            Z = table.X[rows] - centre
+            E = np.tile(table.y[rows], len(alphas)) - level - Z @ W
+            s = np.ones(len(rows)) if table.weights is None else table.weights[rows]
+            E *= s[:, None]
+            G, sums, pulls, total = G + Z.T @ E, sums + E.sum(axis=0), pulls + s @ Z, total + s.sum()
+        if data.fit_intercept:  # the offset takes what is left of the means
+            G -= np.outer(pulls / total, sums)
+        return np.asarray(G - W * np.repeat(alphas, t))
+
+    return left
+
+
+def _refined(
+    G: Array,
+    C: Array,
+    values: Array,
+    V: Array,
+    alphas: Array,
+    size: Array,
+    rows: Callable[[Array], Array] | None = None,
+) -> Array | None:
+    """(G + αI)W = C for every α through G = V diag(values) Vᵀ, refined with G itself or with the rows: (a, d, t)."""
     a, (d, t) = len(alphas), C.shape
     inverse = 1.0 / np.maximum(values[:, None] + alphas, 1e-300)  # (d, a)
 
@@ -105,14 +146,15 @@ def _refined(G: Array, C: Array, values: Array, V: Array, alphas: Array, size: A
     right = np.repeat(C[:, None, :], a, axis=1).reshape(d, a * t)
     weight = np.repeat(alphas, t)
     W = solve(right)
-    for _ in range(2):
-        step = solve(right - G @ W - W * weight)
+    for _ in range(2 if rows is None else _ROUNDS):
+        step = solve(right - G @ W - W * weight if rows is None else rows(W))
         W = W + step
-    moved = np.abs(step * size[:, None]).max(axis=0)
-    whole = np.abs(W * size[:, None]).max(axis=0)
-    if not np.all(moved <= _SETTLED * whole):
-        return None
-    return W.reshape(d, a, t).transpose(1, 0, 2)
+        settled = bool(
+            np.all(np.abs(step * size[:, None]).max(axis=0) <= _SETTLED * np.abs(W * size[:, None]).max(axis=0))
+        )
+        if rows is not None and settled:
+            break
+    return W.reshape(d, a, t).transpose(1, 0, 2) if settled else None
 
 
 def _dual(table: FoldTable, k: int, alphas: Array, fit_intercept: bool) -> tuple[Array, Array] | None:

@@ -223,7 +223,8 @@ _FULL_RANK = {"reference": True}
 _ADDITIVE = "certifit.preprocessing:AdditiveBasis"
 _NYSTROEM = "certifit.preprocessing:NystroemBasis"
 _LOGISTIC = "certifit.linear_model:LogisticRegression"
-_PAIRS: dict[str, dict[str, Any]] = {"AdditiveBasis": {"pairs": 12}}
+_PAIRS: dict[str, dict[str, Any]] = {"AdditiveBasis": {"pairs": 60, "products": 300}}
+_MANY_PAIRS: dict[str, dict[str, Any]] = {"AdditiveBasis": {"pairs": 150, "products": 600}}  # of ridge they are cheap
 _FEW_C = {"C": (0.01, 0.1, 1.0, 10.0)}
 _POISSON: dict[str, dict[str, Any]] = {"GLM": {"family": "poisson"}}
 _BOXES = "certifit.study._black_box:BlackBoxClassifier"
@@ -324,11 +325,11 @@ TABLE: tuple[Candidate, ...] = (
         called="additive model with interactions", limits=Limits(fewest=1_000, features=200, classes=2, cells=_LARGE),
     ),
     Candidate(
-        (VALUES,), (_ADDITIVE, "certifit.linear_model:Ridge"), _ALPHA, _PAIRS, encoder=_RAW,
+        (VALUES,), (_ADDITIVE, "certifit.linear_model:Ridge"), _ALPHA, _MANY_PAIRS, encoder=_RAW,
         called="additive model with interactions", limits=Limits(fewest=300, features=200, cells=_LARGE),
     ),
     Candidate(
-        (VALUES,), (_ADDITIVE, "certifit.study._log_ridge:LogRidge"), _ALPHA, _PAIRS, encoder=_RAW,
+        (VALUES,), (_ADDITIVE, "certifit.study._log_ridge:LogRidge"), _ALPHA, _MANY_PAIRS, encoder=_RAW,
         called="additive model with interactions on a log scale",
         limits=Limits(fewest=300, features=200, cells=_LARGE, positive=True, skewed=True),
     ),
