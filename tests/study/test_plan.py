@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from certifit.study import TABLE, examine
-from certifit.study._effort import KNOWN
+from certifit.study._effort import KNOWN, estimated
 from certifit.study._models import YARDSTICKS
 from certifit.study._plan import Budget, Step, StudyPlan, Work, plan_study
 
@@ -47,13 +47,13 @@ def test_models_that_do_not_suit_are_named_with_the_reason():
 
 
 def test_a_model_that_few_rows_leave_out_is_not_blamed_on_the_classes():
-    """Interactions need a thousand rows: with 60, three classes are not the reason."""
+    """Interactions need a thousand rows: with 60, seven classes are not the reason."""
     rows = table(60)
-    rows["y"] = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    rows["y"] = np.array(list("abcdefg"))[np.arange(60) % 7]
     plan = plan_study(examine(rows, "y"), None, 3, seed=0)
     assert "additive model with interactions" not in {name for name, _ in plan.skipped}
     asked = plan_study(examine(rows, "y"), ["additive model with interactions"], 3, seed=0)
-    assert asked.skipped == (("additive model with interactions", "3 classes are too many for it (at most 2)"),)
+    assert asked.skipped == (("additive model with interactions", "7 classes are too many for it (at most 6)"),)
 
 
 def test_the_work_of_every_candidate_is_estimated():
@@ -95,3 +95,9 @@ def test_folds_keep_equal_rows_together():
     assert isinstance(plan.work, Work)
     for train, test in plan.work.folds:
         assert not set(x[train]) & set(x[test])
+
+
+def test_softmax_on_many_columns_is_estimated_by_the_square_of_the_classes():
+    two, six = (estimated("logistic regression with squares and products", 1_000, 30, k) for k in (2, 6))
+    assert six == pytest.approx(9 * two)
+    assert estimated("naive Bayes", 1_000, 30, 6) == pytest.approx(3 * estimated("naive Bayes", 1_000, 30, 2))

@@ -44,7 +44,7 @@ from certifit.solvers._task import Options, Task
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
 _SAFE = 1e-6  # reciprocal condition of the scaled Gram matrix above which Cholesky is trusted
 _SAFE_LARGE = 1e-11  # the same for a penalty and many numbers, where QR is dear: refinement must settle then
-_LARGE = 1 << 20  # entries of X that are many
+_LARGE = 1 << 18  # entries of X that are many
 _CLEAN = 1e-2  # above it the solution of the normal equations is as good as a refined one
 _ROUNDS = 6  # of refinement where the condition is bad
 _NUMBERS = 1 << 18  # of X that are read at a time for residuals

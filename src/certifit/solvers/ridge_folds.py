@@ -85,9 +85,8 @@ def _primal(data: FoldMoments, k: int, alphas: Array) -> tuple[Array, Array] | N
     if not condition > _CONDITION:
         return None
     values, V = np.linalg.eigh(G)  # many times faster than SciPy's on a busy machine: one BLAS, one pool of threads
-    W, roots = None, (np.maximum(values, 0.0), V, alphas, size)
-    if condition > _CLEAN:
-        W = _refined(G, C, *roots)
+    roots = np.maximum(values, 0.0), V, alphas, size
+    W = _refined(G, C, *roots) if condition > _CLEAN else None
     if W is None:
         W = _refined(G, C, *roots, _rows_left(data, k, mean, target, alphas))
     if W is None:

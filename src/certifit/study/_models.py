@@ -306,37 +306,38 @@ TABLE: tuple[Candidate, ...] = (
     # -- a function of each column, and of pairs ------------------------------------------------------
     Candidate(
         (CLASSES,), (_ADDITIVE, _LOGISTIC), _FEW_C, encoder=_RAW, search={"tol": 0.01}, called="additive model",
-        limits=Limits(features=200, classes=3, cells=_LARGE),
+        limits=Limits(features=400, classes=10, cells=_LARGE),
     ),
     Candidate(
         (VALUES,), (_ADDITIVE, "certifit.linear_model:Ridge"), _ALPHA, encoder=_RAW, called="additive model",
-        limits=Limits(features=200, cells=_LARGE),
+        limits=Limits(features=400, cells=_LARGE),
     ),
     Candidate(
         (VALUES,), (_ADDITIVE, "certifit.study._log_ridge:LogRidge"), _ALPHA, encoder=_RAW,
-        called="additive model on a log scale", limits=Limits(features=200, cells=_LARGE, positive=True, skewed=True),
+        called="additive model on a log scale", limits=Limits(features=400, cells=_LARGE, positive=True, skewed=True),
     ),
     Candidate(
         (COUNTS,), (_ADDITIVE, "certifit.glm:GLM"), {"alpha": (0.0001, 0.001, 0.01, 0.1)}, _POISSON, encoder=_RAW,
-        called="additive model", limits=Limits(features=200, cells=_LARGE // 4),
+        called="additive model", limits=Limits(features=400, cells=_LARGE // 4),
     ),
     Candidate(
-        (CLASSES,), (_ADDITIVE, _LOGISTIC), _FEW_C, _PAIRS, encoder=_RAW, search={"tol": 0.01},
-        called="additive model with interactions", limits=Limits(fewest=1_000, features=200, classes=2, cells=_LARGE),
+        (CLASSES,), (_ADDITIVE, _LOGISTIC), {"C": (0.01, 0.1, 1.0, 10.0, 100.0)}, _PAIRS, encoder=_RAW,
+        search={"tol": 0.01}, called="additive model with interactions",
+        limits=Limits(fewest=1_000, features=400, classes=6, cells=_LARGE),
     ),
     Candidate(
         (VALUES,), (_ADDITIVE, "certifit.linear_model:Ridge"), _ALPHA, _MANY_PAIRS, encoder=_RAW,
-        called="additive model with interactions", limits=Limits(fewest=300, features=200, cells=_LARGE),
+        called="additive model with interactions", limits=Limits(fewest=300, features=400, cells=_LARGE),
     ),
     Candidate(
         (VALUES,), (_ADDITIVE, "certifit.study._log_ridge:LogRidge"), _ALPHA, _MANY_PAIRS, encoder=_RAW,
         called="additive model with interactions on a log scale",
-        limits=Limits(fewest=300, features=200, cells=_LARGE, positive=True, skewed=True),
+        limits=Limits(fewest=300, features=400, cells=_LARGE, positive=True, skewed=True),
     ),
     Candidate(
         (COUNTS,), (_ADDITIVE, "certifit.glm:GLM"), {"alpha": (0.0001, 0.001, 0.01, 0.1)}, {**_POISSON, **_PAIRS},
         encoder=_RAW, called="additive model with interactions",
-        limits=Limits(fewest=1_000, features=200, cells=_LARGE // 4),
+        limits=Limits(fewest=1_000, features=400, cells=_LARGE // 4),
     ),
     # -- more features, fewer features, kernels ---------------------------------------------------------
     Candidate(
@@ -378,12 +379,12 @@ TABLE: tuple[Candidate, ...] = (
     Candidate(
         (CLASSES,), (_NYSTROEM, _LOGISTIC), {"C": (0.1, 1.0, 10.0, 100.0)}, search={"tol": 0.01},
         called="logistic regression with Gaussian kernel (Nyström)",
-        limits=Limits(fewest=3_001, rows=200_000, features=500, classes=3),
+        limits=Limits(fewest=3_001, rows=200_000, features=500, classes=6),
     ),
     Candidate(
         (VALUES,),
         ("certifit.kernel_ridge:KernelRidge",),
-        {"alpha": (0.001, 0.01, 0.1, 1.0, 10.0), "gamma": (0.001, 0.01, 0.1)},
+        {"alpha": (0.001, 0.01, 0.1, 1.0, 10.0), "gamma": (0.001, 0.003, 0.01, 0.1)},
         {"KernelRidge": {"kernel": "rbf"}},
         limits=Limits(rows=3_000),
     ),
