@@ -112,7 +112,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
             pairs, products = -(-self.pairs * k // _ROUNDS), -(-most * k // _ROUNDS)
             if len(chosen) >= pairs:
                 continue
-            new = []
+            new: list[tuple[int, int]] = []
             for i, j in _ranked(codes, coarse, [p for p in combinations(able, 2) if p not in chosen], _residual(Z, Y)):
                 wide = (len(coarse[i]) - 1) * (len(coarse[j]) - 1)
                 if len(chosen) + len(new) >= pairs or (size + wide > products and size > 0):
