@@ -323,7 +323,7 @@ def processes(count: int, start: Callable[..., None], arguments: tuple[Any, ...]
 
 
 _EARLY: dict[tuple[int, str], Any] = {}
-_OPEN: set[tuple[int, str]] = set()
+_OPEN: dict[tuple[int, str], bool] = {}  # contexts, and whether their processes have worked
 
 
 @contextmanager
@@ -334,14 +334,14 @@ def starting_processes(count: int, module: str) -> Iterator[None]:
     context.
     """
     _EARLY[count, module] = executor = loaded_processes(count, module)
-    _OPEN.add((count, module))
+    _OPEN[count, module] = False
     executor.submit(_nothing)
     try:
         yield
     finally:
-        _OPEN.discard((count, module))
-        if _EARLY.pop((count, module), None) is not None:
-            executor.shutdown(wait=False, kill_workers=True)
+        worked = _OPEN.pop((count, module))
+        if _EARLY.pop((count, module), None) is not None:  # those that are still starting are not waited for
+            executor.shutdown(wait=worked, kill_workers=True)
 
 
 def loaded_processes(count: int, module: str) -> Any:
@@ -352,7 +352,7 @@ def loaded_processes(count: int, module: str) -> Any:
 def give_back(executor: Any, count: int, module: str) -> None:
     """End the processes of `loaded_processes`, or keep them for later work within `starting_processes`."""
     if (count, module) in _OPEN:
-        _EARLY[count, module] = executor
+        _EARLY[count, module], _OPEN[count, module] = executor, True
     else:
         executor.shutdown(wait=True, kill_workers=True)
 
