@@ -1,7 +1,6 @@
 """Check a certifit proof file against its data with nothing but Python's standard library: python checker.py fit.proof data.csv
-Each figure is recomputed and printed, then PROVED or NOT PROVED and why. Format and theorems: the pages "The proof file" and "What you have
-to trust". `N` is an interval [lo, hi]·2^e of integers, one number where lo = hi; sums and products of floats are exact, all else is rounded
-outwards (errors are proved where they stand), as are intervals longer than BITS. In order: numbers, files, algebra, kinds, check."""
+Each figure is recomputed and printed, then PROVED or NOT PROVED and why; the pages "The proof file" and "What you have to trust" say more.
+`N` is an interval [lo, hi]·2^e of integers: sums and products of floats are exact, all else and what exceeds BITS rounds outwards."""
 import ast, csv, decimal, fractions, functools, hashlib, itertools, json, math, operator, pathlib, re, struct, sys
 BITS, GIVEN, exponent = 192, (["given"], ["precomputed"]), operator.attrgetter("e")  # bits of an interval; kernels whose values are given
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
@@ -48,8 +47,7 @@ def dot(a, b):  # Σ ab; single numbers as whole numbers at two exponents
     need(len(a) == len(b), "rows or columns that do not fit each other")
     if any(x.lo != x.hi for x in (*a, *b)): return total(x * y for x, y in zip(a, b))
     (x, _, e), (y, _, f) = aligned(a), aligned(b); return N(sum(map(operator.mul, x, y)), None, e + f)
-# ln2(unit) is 2^unit ln 2, less than 2 too small: of ln 2 = Σ 1/(k 2^k) the terms up to k = unit + 40 are kept, each rounded down by
-# less than one unit of 2^-(unit+40); with the rest of the series less than unit + 41 < 2^40 of them are lost.
+# 2^unit ln 2 = 2^unit Σ 1/(k 2^k), less than 2 too small: of unit + 40 terms with 40 places more each loses < 1, all later ones lose < 1
 ln2 = functools.lru_cache(None)(lambda unit: sum((1 << unit + 40 - k) // k for k in range(1, unit + 41)) >> 40)
 def exp(x):
     """e^x = 2^k e^r with r = x − k ln 2 in [0, ln 2), in fixed point with `unit` binary places. r is off by less than 2|k| + 1 units (k
@@ -102,15 +100,17 @@ def read_table(paths):  # a CSV file with the header x0, x1, …, then y or y0, 
     if paths[0].endswith(".npy"):
         X, y, *rest = [read_npy(p) for p in paths] + [None] * (2 - len(paths))
         return Table(X, y and (list(map(list, zip(*y))) if isinstance(y[0], list) else [y]), *rest)
-    with open(paths[0], newline="", encoding="utf-8") as f: head, rows = next(csv.reader(f)), [*csv.reader(f, quoting=csv.QUOTE_NONNUMERIC)]
+    with open(paths[0], newline="", encoding="utf-8-sig") as f: head, *rows = csv.reader(f, quoting=csv.QUOTE_NONNUMERIC)
+    d, k = [sum(v[:1] == c for v in head) for c in "xy"]; y = ["y"] if "y" in head else ["y%d" % j for j in range(k)]
+    names = ["x%d" % j for j in range(d)] + y + [v for v in ("weight", "offset") if v in head]; need(head == names, "another header")
     need(all(len(row) == len(head) for row in rows), "unequal lines"); columns = {v: [row[j] for row in rows] for j, v in enumerate(head)}
-    x, y = [j for j, v in enumerate(head) if re.fullmatch(r"x\d+", v)], [columns[v] for v in head if re.fullmatch(r"y\d*", v)]
-    return Table([[row[j] for j in x] for row in rows], y or None, columns.get("weight"), columns.get("offset"))
+    return Table([row[:d] for row in rows], [columns[v] for v in y] or None, columns.get("weight"), columns.get("offset"))
 def read_npy(path):  # the head is one line, a dictionary
     raw = pathlib.Path(path).read_bytes(); body = raw.index(b"\n") + 1; head = ast.literal_eval(raw[raw.index(b"{") : body].decode())
     kind = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "b1": "?"}[head["descr"][1:]]
     flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]; m, *d = head["shape"]
-    return flat if not d else [flat[i::m] if head["fortran_order"] else flat[i * d[0] : (i + 1) * d[0]] for i in range(m)]
+    return flat if not d else [flat[i::m] if head["fortran_order"] else flat[i * d[0] : (i + 1) * d[0]] for i in range(min(m, len(raw)))]
+def once(pairs): need(len(dict(pairs)) == len(pairs), "a name that stands twice in one object"); return dict(pairs)
 def decoded(v):  # numbers are whole, or hexadecimal floats in quotes ("0x1.8p+1", "inf"); a word that looks like one has an apostrophe
     if isinstance(v, (list, dict)): return [decoded(x) for x in v] if isinstance(v, list) else Record({k: decoded(x) for k, x in v.items()})
     need(type(v) is not float, "a float that is not written in hexadecimal")
@@ -499,8 +499,7 @@ def tree_targets(table, e, of_classes, formula):  # targets; weight and terms of
     def least_costs(W, *sums):  # the least Σ w|y − c| of each target: a step counts for the smaller mass, of those below or above it
         sums = iter(sums); return [N(sum(min(m, W - m) * (b - a) for a, b, m in zip(v, v[1:], sums)), None, at) for _, v, at in grids]
     flat, _, unit = aligned(itertools.chain(s, *([a * v for a, v in zip(s, z)] for z in Z))); need(least(s) >= 0, "a negative class weight")
-    parts, formula = [flat[i :: table.rows] for i in range(table.rows)], formula or (lambda *side: -total(least_costs(*side)))
-    return Y, unit, parts, formula, least_costs
+    return Y, unit, [flat[i :: table.rows] for i in range(table.rows)], formula or (lambda *side: -total(least_costs(*side))), least_costs
 def divisions(here, cells, parts, e, named):  # how many rows may go left by a column, and their sums; missing cells (None) last, then first
     atoms, few = {}, len((e.get("classes") or [[]])[0]) < 3  # two classes, or numbers: a best group of categories is first by its means
     for i in here: atoms.setdefault(cells[i] if cells[i] == cells[i] else None, []).append(i)
@@ -520,8 +519,8 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
     need(alpha >= 0 <= light and len({*held}) == len(held) and (not held or len(Y) == 1), "rules that do not fit"); seen, short = {}, [N(0)]
     def weigh(rows): return [sum(c) for c in zip(*(parts[i] for i in rows))]
     def goes_left(t, i):  # by the side for missing cells, a threshold, or a group of categories
-        v, group = X[whole(e.feature[t], 0, len(d))][i], e.group[t] if "group" in e else -1
-        return e.missing_left[t] == 1 if v != v else v <= e.threshold[t] if group < 0 else e.sets[group][whole(v, 0)] == 1
+        j = whole(e.feature[t], 0, len(d)); v, group = X[j][i], None if names[j] is None else e.sets[whole(e.group[t], 0)]
+        return e.missing_left[t] == 1 if v != v else v <= e.threshold[t] if group is None else group[int(v)] == 1
     def node(t, here, tried):  # the least cost of a pruning below a node, the cost of the stated one, and its impurity
         side, value, y = weigh(here), e.value[t], Y[0]; stated, right = vec(sum(value, [])), [N(v) / side[0] for v in side[1:]]
         impure = seen[t] = (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
@@ -693,8 +692,9 @@ def check(proof, table, say=print):  # every step in words; raises Refused where
     if ("gram" in e or e.get("kernel") in GIVEN) and proof["kind"] != "mercer": say("assumed: the given values come from a Mercer kernel")
 def main(args: list) -> int:
     if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2
-    try: check(json.loads(pathlib.Path(args[0]).read_text("utf-8")), read_table(args[1:])); return print("PROVED") or 0
+    def say(text): return print("".join(c if c.isprintable() else "?" for c in text)) or 0  # no enemy's text steers the terminal
+    try: check(json.loads(pathlib.Path(args[0]).read_text("utf8"), object_pairs_hook=once), read_table(args[1:]), say); return say("PROVED")
     except Exception as error:  # whatever goes wrong, nothing is proved
         why = str(error) if isinstance(error, Refused) else "proof or data are not well-formed (%s: %s)" % (type(error).__name__, error)
-        return print("NOT PROVED: %s" % " ".join(why.split())) or 1
+        return say("NOT PROVED: %s" % " ".join(why.split())) or 1
 if __name__ == "__main__": sys.stdout.reconfigure(errors="replace"); sys.exit(main(sys.argv[1:]))  # for terminals without Greek letters

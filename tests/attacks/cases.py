@@ -103,6 +103,7 @@ def _models() -> Iterator[tuple[str, Any, Parts]]:
     """Estimators whose certificates are attacked, with their data."""
     yield "ols", LinearRegression(), (X, REAL, None)
     yield "ols weighted", LinearRegression(), (X, REAL, WEIGHT)
+    yield "ols non-negative", LinearRegression(positive=True), (np.column_stack([X, X[:, :1]]), REAL, WEIGHT)
     yield "ridge", Ridge(0.5), (X, REAL, None)
     yield "lasso", Lasso(0.2), (X, REAL, None)
     yield "logistic", LogisticRegression(), (X, TWO, None)

@@ -291,3 +291,22 @@ def test_a_table_of_countless_categories_is_refused_at_once(count, tmp_path):
     case = case_of("smoothed-counts", "categorical")
     sizes = [count, *case.certificate.evidence["n_categories"][1:]]
     assert not issue("smoothed-counts", case.data, {**case.certificate.evidence, "n_categories": sizes}).holds
+
+
+HOLES = {
+    "a group for a column of numbers": ("tree of words for three", "group", lambda v: np.zeros_like(v)),
+    "a threshold for categories": ("tree of words", "group", lambda v: np.full_like(v, -1)),
+    "a criterion for numbers": ("tree of words", "criterion", lambda v: "squared_error"),
+    "a criterion for classes": ("value tree", "criterion", lambda v: "gini"),
+    "more values than targets": ("median tree", "value", lambda v: np.column_stack([v, v])),
+    "fewer values than classes": ("tree of words for three", "value", lambda v: v[:, :2]),
+    "validation rows as a column": ("validated tree", "validation", lambda v: np.asarray(v)[:, None]),
+}
+
+
+@pytest.mark.parametrize("name", HOLES)
+def test_parts_of_a_tree_fit_each_other(name):
+    which, field, change = HOLES[name]
+    case = case_of("tree", which)
+    forged = {**case.certificate.evidence, field: change(case.certificate.evidence[field])}
+    assert not issue("tree", case.data, forged).holds

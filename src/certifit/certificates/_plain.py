@@ -11,13 +11,17 @@ import numpy as np
 from certifit._types import Array, Record
 from certifit.certificates._data import Evidence
 
+_DEEP = 200  # lists within lists; kernels built from kernels need the most
 
-def plain(v: Any) -> Any:
+
+def plain(v: Any, depth: int = 0) -> Any:
     """The same value in Python's and NumPy's own types, arrays read-only; anything else is rejected."""
+    if depth > _DEEP:
+        raise TypeError(f"a certificate holds lists within lists {_DEEP} deep, no deeper")
     if v is None or type(v) in (bool, int, float, str):
         return v
     if isinstance(v, np.ndarray):
-        return _frozen(v)
+        return _frozen(v, depth)
     if isinstance(v, np.generic):
         return plain(np.generic.item(v))
     if isinstance(v, str):
@@ -25,21 +29,21 @@ def plain(v: Any) -> Any:
     if isinstance(v, (int, float)):
         return int.__int__(v) if isinstance(v, int) else float.__float__(v)
     if isinstance(v, (list, tuple)):
-        parts = [plain(x) for x in v]
+        parts = [plain(x, depth + 1) for x in v]
         return tuple(parts) if isinstance(v, tuple) else parts
     if isinstance(v, Mapping):
-        return {str.__str__(k): plain(x) for k, x in v.items()}
+        return {str.__str__(k): plain(x, depth + 1) for k, x in v.items()}
     raise TypeError(f"a certificate holds numbers, words, lists and arrays, not {type(v).__name__}")
 
 
-def _frozen(v: Array) -> Array:
+def _frozen(v: Array, depth: int = 0) -> Array:
     """A read-only array of NumPy's own class: floats as float64, objects as plain values."""
     settled = v.dtype.kind in "biuU" or v.dtype == np.float64
     if settled and type(v) is np.ndarray and not v.flags.writeable:
         return v
     copy: Array = np.array(v, dtype=float) if v.dtype.kind == "f" else np.array(v)
     if copy.dtype.kind == "O":
-        copy.ravel()[:] = [plain(x) for x in copy.ravel()] if copy.ndim else plain(copy.item())
+        copy.ravel()[:] = [plain(x, depth + 1) for x in copy.ravel()] if copy.ndim else plain(copy.item(), depth + 1)
     copy.flags.writeable = False
     return copy
 

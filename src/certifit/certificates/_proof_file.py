@@ -152,12 +152,19 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     (True, 'These are not the data that the certificate is about.')
     """
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        record = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_once)
         if record["format"] != FORMAT or record["version"] != VERSION:
             raise ValueError(f"format {record['format']} of version {record['version']}")
         return _certificate(record)
     except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise CertifitError(f"{path} is not a certifit proof of version {VERSION} ({error}).") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Record:
+    """A JSON object in which every name stands once: of two values a reader would see the one, and Python the other."""
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return dict(pairs)
 
 
 def _certificate(record: Named) -> Certificate:
@@ -248,6 +255,8 @@ def encoded(v: Any) -> Any:
 
 def decoded(v: Any) -> Any:
     """The inverse of `encoded`, but for arrays."""
+    if isinstance(v, float):
+        raise ValueError("a float that is not written in hexadecimal")
     if isinstance(v, str) and _ODD.fullmatch(v):
         return v[1:] if v[0] == "'" else float.fromhex(v)
     if isinstance(v, Mapping):

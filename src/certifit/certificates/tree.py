@@ -91,6 +91,7 @@ class TreeOptimality(Kind):
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         tree, rules = _Tree(evidence, data.X.shape[1]), _Rules.of(evidence)
+        _check_match(tree, rules, evidence)
         table = _Table(data, evidence)
         walk = _Walk(tree, table, evidence, rules)
         with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons below
@@ -214,6 +215,18 @@ class _Tree:
         return np.concatenate(reached)
 
 
+def _check_match(tree: _Tree, rules: _Rules, e: Evidence) -> None:
+    """Criterion and values are for the classes or numbers at hand; groups are of categories, thresholds of numbers."""
+    classes = e.get("classes")
+    if (classes is not None) != (rules.criterion in ("gini", "entropy")):
+        raise ValueError("the criterion is not for such targets")
+    if tree.value.shape[1] != (1 if classes is None else len(classes)):
+        raise ValueError("a node has one value, or one for each class")
+    named = np.array([c is not None for c in e["categories"]], dtype=bool)
+    if np.any((tree.group >= 0)[tree.inner] != named[tree.feature[tree.inner]]):
+        raise ValueError("columns of categories are split by groups, and no others")
+
+
 class _Table:
     """The data as numbers: coded X, class codes or values, weights; growing rows and validation rows."""
 
@@ -238,7 +251,7 @@ class _Table:
         held = np.zeros(len(weight), dtype=bool)
         if e.get("validation") is not None:
             rows = np.asarray(e["validation"])
-            if len(np.unique(rows)) != len(rows) or not np.all(np.isin(rows, np.arange(len(weight)))):
+            if rows.ndim != 1 or len(np.unique(rows)) != len(rows) or not np.all(np.isin(rows, np.arange(len(weight)))):
                 raise ValueError("validation rows are rows of the data, each once")
             held[rows.astype(np.int64)] = True
         self.growing, self.held = np.flatnonzero(use & ~held), np.flatnonzero(use & held)
