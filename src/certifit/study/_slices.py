@@ -98,7 +98,7 @@ def _thirds(x: Array, missing: Array, column: Column) -> Iterator[tuple[str, Arr
     values = np.unique(seen)
 
     def shown(v: float) -> str:
-        return str(np.datetime64(int(np.floor(v)), "D")) if column.kind == "date" else f"{v:.4g}".replace("-", "−")
+        return str(np.datetime64(int(np.floor(v)), "D")) if column.kind == "date" else _plain(v)
 
     if len(values) <= 3:
         yield from ((f"{column.name} = {shown(v)}", x == v) for v in values)
@@ -107,3 +107,16 @@ def _thirds(x: Array, missing: Array, column: Column) -> Iterator[tuple[str, Arr
     if low < high:
         yield f"{shown(low)} < {column.name} ≤ {shown(high)}", ~missing & (x > low) & (x <= high)
     yield f"{column.name} > {shown(high)}", ~missing & (x > high)
+
+
+def _plain(v: float) -> str:
+    """Four digits; whole numbers and thousands without an exponent.
+
+    Examples
+    --------
+    >>> _plain(27_043.6), _plain(-0.51234), _plain(3e-7), _plain(6.02e23)
+    ('27040', '−0.5123', '3e−07', '6.02e+23')
+    """
+    short = f"{v:.4g}"
+    whole = "e+" in short and abs(v) < 1e9
+    return (f"{float(short):.0f}" if whole else short).replace("-", "−")
