@@ -19,7 +19,7 @@ import pytest
 from certifit import checker
 from certifit.certificates import Data
 from certifit.certificates._proof_file import _certificate, decoded, encoded
-from certifit.certificates._record import _KINDS, _prove
+from certifit.certificates._record import KINDS, _prove
 from tests.proof_cases import CASES
 
 NUMBERS = (0.0, -1.0, 1.0, 0.5, 1e-300, 1e300, math.inf, -math.inf, math.nan, 7)
@@ -69,7 +69,7 @@ def proofs(record, data):
     certificate = _certificate(record)
     for rigor in dict.fromkeys((certificate.rigor, "exact")):
         with np.errstate(all="ignore"):
-            yield _prove(_KINDS[certificate.kind], data, certificate.evidence, rigor)
+            yield _prove(KINDS[certificate.kind], data, certificate.evidence, rigor)
 
 
 def by_library(record, data):

@@ -197,6 +197,16 @@ def test_private_names_of_scikit_learn_are_used_in_one_file():
             assert "._" not in node.module, (name, node.module)
 
 
+def test_names_with_an_underscore_stay_in_their_file():
+    """What another file imports is part of what a file offers; modules with an underscore are a folder's own."""
+    for path in sorted(Path(certifit.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("certifit"):
+                folder = Path(certifit.__file__).parent.joinpath(*node.module.split(".")[1:])
+                private = [a.name for a in node.names if a.name.startswith("_") and not a.name.startswith("__")]
+                assert all((folder / f"{n}.py").exists() or (folder / n).is_dir() for n in private), (path, private)
+
+
 def test_threads_and_processes_are_started_in_one_file():
     ours = {"parallel.py"}
     for name, text in FILES.items():

@@ -11,12 +11,12 @@ from certifit._registry import discover
 if TYPE_CHECKING:
     from certifit.certificates._record import Kind
 
-_KINDS: dict[str, Kind] = {}
+KINDS: dict[str, Kind] = {}
 
 
 def register(kind: type[Kind]) -> type[Kind]:
     """Class decorator: make a kind known to `issue` and `verify`."""
-    _KINDS[kind.name] = kind()
+    KINDS[kind.name] = kind()
     return kind
 
 
@@ -28,7 +28,7 @@ def _discovered() -> None:
 def known() -> dict[str, Kind]:
     """All kinds by name: those in files of this folder, and those that were registered elsewhere."""
     _discovered()
-    return _KINDS
+    return KINDS
 
 
 def kinds() -> list[str]:

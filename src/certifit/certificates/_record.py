@@ -29,7 +29,7 @@ from certifit.certificates._figures import lower as lower
 from certifit.certificates._figures import roughly as roughly
 from certifit.certificates._figures import upper as upper
 from certifit.certificates._formulas import assumed
-from certifit.certificates._kinds import _KINDS as _KINDS
+from certifit.certificates._kinds import KINDS as KINDS
 from certifit.certificates._kinds import kind_named as kind_named
 from certifit.certificates._kinds import kinds as kinds
 from certifit.certificates._kinds import known

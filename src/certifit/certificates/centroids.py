@@ -16,7 +16,7 @@ from certifit.certificates._ball import UNIT
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, word
-from certifit.certificates.counts import _check_shape, _deviations, _exact_moments, read_classes
+from certifit.certificates.counts import check_shape, deviation_sums, exact_moments, read_classes
 
 _MEAN = 1e-9  # a mean may be off by this fraction of the standard deviation
 
@@ -38,7 +38,7 @@ class ClassCentres(Kind):
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, codes, known = read_classes(data, evidence)
         centres = np.asarray(evidence["centres"], dtype=float)
-        _check_shape((len(classes), data.X.shape[1]), centres=centres)
+        check_shape((len(classes), data.X.shape[1]), centres=centres)
         if not known.holds:
             return Proof({}, (known,))
         X = np.asarray(data.X.toarray() if scipy.sparse.issparse(data.X) else data.X, dtype=float)
@@ -56,8 +56,8 @@ class ClassCentres(Kind):
             return Proof(figures, (*checks, Check("no more than half of a class lies on either side", halves)))
         if not np.all(counts > 0):
             return Proof(figures, checks)
-        W, r1, r2 = _deviations(data, X, None, codes, centres, rigor)
-        shift, variance = _exact_moments(W, r1, r2)
+        W, r1, r2 = deviation_sums(data, X, None, codes, centres, rigor)
+        shift, variance = exact_moments(W, r1, r2)
         off = shift.magnitude.astype(float)
         figures["gap"] = upper((W * shift.square()).sum())
         near = bool(np.all(off <= _spread_over_rounding(centres, variance)) and np.isfinite(figures["gap"].stated))

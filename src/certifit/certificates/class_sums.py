@@ -19,18 +19,18 @@ from certifit.certificates._data import Evidence, Figures
 from certifit.certificates._record import Check, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LOGARITHMS, NUMBER, WHOLE, word
 from certifit.certificates.counts import (
-    _SHARES,
+    CLASS_SHARES,
     GaussianCounts,
     SmoothedCounts,
-    _cells,
-    _check_shape,
-    _gaussian_checks,
-    _parameter,
-    _prior_check,
-    _probabilities,
-    _spread_alpha,
+    check_shape,
     class_codes,
     discrete_proof,
+    gaussian_checks,
+    parameter,
+    prior_check,
+    read_cells,
+    spread_alpha,
+    stated_probabilities,
 )
 from certifit.certificates.moments import Moments, SecondMoments, grid_of, near
 from certifit.certificates.spectrum import PrincipalComponents, subspace_proof
@@ -211,18 +211,18 @@ class GaussianSums(SumKind):
     def conclude(self, found: ClassTotals, evidence: Evidence) -> Proof:
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
         centre = np.asarray(evidence["centre"], dtype=float)
-        _check_shape((len(found.counts), len(centre)), theta=theta, var=var)
+        check_shape((len(found.counts), len(centre)), theta=theta, var=var)
         mean, variance, _, spread = means_and_variances(found, centre)
         shift = mean - (ball(theta) - ball(centre))
-        smoothing, sane = _parameter(evidence, "var_smoothing")
+        smoothing, sane = parameter(evidence, "var_smoothing")
         widest = spread[:1]
         for j in range(1, len(centre)):
             widest = widest.maximum(spread[j : j + 1])
-        figures, more = _gaussian_checks(shift, variance + widest * ball(smoothing), theta, var)
+        figures, more = gaussian_checks(shift, variance + widest * ball(smoothing), theta, var)
         total = found.weight
-        error, prior = _prior_check(evidence, total)
+        error, prior = prior_check(evidence, total)
         stated = np.asarray(evidence["class_count"], dtype=float)
-        _check_shape(total.shape, class_count=stated)
+        check_shape(total.shape, class_count=stated)
         counted = bool(np.all((total - stated).magnitude <= 1e-12 * np.abs(stated)))
         checks = (
             every_class(found),
@@ -247,7 +247,7 @@ class _Counted:
         self.columns = columns
 
     def __call__(self, block: Block) -> Array:
-        cells, _, _ = _cells(self.evidence, self.columns)
+        cells, _, _ = read_cells(self.evidence, self.columns)
         return np.ascontiguousarray(cells(block.X.T, slice(None)).T)
 
 
@@ -257,7 +257,7 @@ class Counts(ByClass):
     def __init__(
         self, classes: npt.ArrayLike, evidence: Evidence, columns: int, weight_exponent: int | None = None
     ) -> None:
-        _, group, _ = _cells(evidence, columns)
+        _, group, _ = read_cells(evidence, columns)
         multinomial = evidence["model"] == "multinomial"
         self.sizes = np.asarray(evidence.get("n_categories") or [], dtype=float) if not multinomial else np.zeros(0)
         exponent = np.full(len(group), 21 if multinomial else 1)
@@ -286,7 +286,7 @@ class CountedSums(SumKind):
 
     name: ClassVar[str] = "counted-sums"
     theorem: ClassVar[str] = SmoothedCounts.theorem
-    needs: ClassVar = {**_SHARES, "model": word("bernoulli", "multinomial", "categorical"), "alpha": FINITE,
+    needs: ClassVar = {**CLASS_SHARES, "model": word("bernoulli", "multinomial", "categorical"), "alpha": FINITE,
                        "feature_log_prob": LOGARITHMS, "columns": NUMBER}  # fmt: skip
     may: ClassVar = {"binarize": NUMBER, "n_categories": WHOLE, "weight_exponent": NUMBER}
     weighted: ClassVar[bool] = True
@@ -305,13 +305,13 @@ class CountedSums(SumKind):
         return Counts(np.asarray(evidence["classes"]), plain, self._columns(evidence), weight_grid(evidence))
 
     def conclude(self, found: ClassTotals, evidence: Evidence) -> Proof:
-        _, group, groups = _cells(evidence, self._columns(evidence))
+        _, group, groups = read_cells(evidence, self._columns(evidence))
         counts = near(found.total, found.radius)
         whole = Ball(counts.mid, np.where(found.radius == 0.0, 0.0, counts.rad))
-        alpha, sane = _parameter(evidence, "alpha")
-        spread = _spread_alpha(alpha, group, evidence["model"])
-        figures, checks = discrete_proof(whole, spread, _probabilities(evidence), group, groups)
-        error, prior = _prior_check(evidence, found.weight)
+        alpha, sane = parameter(evidence, "alpha")
+        spread = spread_alpha(alpha, group, evidence["model"])
+        figures, checks = discrete_proof(whole, spread, stated_probabilities(evidence), group, groups)
+        error, prior = prior_check(evidence, found.weight)
         figures |= {"prior_error": upper(error), "rows": equal(int(found.counts.sum()))}
         present = every_class(found)
         inside = Check("every cell is one of the categories", found.inside)
@@ -350,8 +350,8 @@ class ComponentSums(SumKind):
     def conclude(self, found: SecondMoments, evidence: Evidence) -> Proof:
         U = np.atleast_2d(np.asarray(evidence["components"], dtype=float))
         values, mean = (np.asarray(evidence[k], dtype=float) for k in ("variances", "mean"))
-        _check_shape((U.shape[1],), mean=mean, centre=found.centre)
-        _check_shape((len(U),), variances=values)
+        check_shape((U.shape[1],), mean=mean, centre=found.centre)
+        check_shape((len(U),), variances=values)
         if found.rows < 2 or found.rows < U.shape[1]:
             raise ValueError("these sums are for at least two rows, and no fewer rows than columns")
         A = found.centred() / float(found.rows - 1)

@@ -20,11 +20,11 @@ from certifit.certificates._record import Check, Kind, Proof, equal, register, u
 from certifit.certificates._schema import FINITE, FLAG, LABELS, NUMBER
 from certifit.certificates.class_sums import ClassTotals, Counts, column_count, every_class
 from certifit.certificates.counts import (
-    _SHARE,
-    _alpha_words,
-    _check_shape,
-    _count_cells,
-    _parameter,
+    SHARE_ERROR,
+    alpha_words,
+    check_shape,
+    count_cells,
+    parameter,
     read_classes,
 )
 from certifit.certificates.moments import near
@@ -46,7 +46,7 @@ class ComplementCounts(Kind):
         cells = data.X.data if scipy.sparse.issparse(data.X) else data.X
         if not (np.all(np.isfinite(cells)) and np.all(cells >= 0)):
             raise ValueError("counts are finite and not negative")
-        counts = _count_cells(data, codes, len(classes), lambda block, rows: block, data.X.shape[1], "float")
+        counts = count_cells(data, codes, len(classes), lambda block, rows: block, data.X.shape[1], "float")
         figures, checks = _weights_proof(counts, evidence)
         return Proof(figures | {"rows": equal(int(data.X.shape[0]))}, (known, *checks))
 
@@ -56,7 +56,7 @@ class ComplementCounts(Kind):
         of_sum = ", divided by the sum over its features" if evidence["norm"] else ""
         return (
             f"Every weight is the logarithm of a feature's relative frequency in all other classes, smoothed by "
-            f"{_alpha_words(evidence)}, in the {figures['rows']} rows{of_sum} (relative error {figures['error']:.1e})."
+            f"{alpha_words(evidence)}, in the {figures['rows']} rows{of_sum} (relative error {figures['error']:.1e})."
         )
 
 
@@ -64,8 +64,8 @@ def _weights_proof(counts: Ball, evidence: Evidence) -> tuple[dict[str, Any], tu
     """Whether every stated weight is that of the counts (K, d)."""
     classes, d = counts.shape
     stated = np.asarray(evidence["feature_weights"], dtype=float)
-    _check_shape((classes, d), feature_weights=stated)
-    alpha, sane = _parameter(evidence, "alpha")
+    check_shape((classes, d), feature_weights=stated)
+    alpha, sane = parameter(evidence, "alpha")
     if np.shape(alpha) not in ((), (d,)):
         raise ValueError("alpha is one number, or one for each column")
     others = counts.sum(axis=0) - counts + ball(np.broadcast_to(alpha, (d,)))
@@ -77,7 +77,7 @@ def _weights_proof(counts: Ball, evidence: Evidence) -> tuple[dict[str, Any], tu
         best = ball(np.full(stated.shape, np.nan if evidence["norm"] else 0.0))
     error = (best - stated).magnitude.astype(float)
     worst = float(np.max(error / np.maximum(np.abs(stated), 1e-300)))
-    close = bool(np.all(error <= _SHARE * np.abs(stated) + 1e-300))
+    close = bool(np.all(error <= SHARE_ERROR * np.abs(stated) + 1e-300))
     right = Check("every weight is that of the other classes' counts", close, f"off by {worst:.1e}")
     return {"error": upper(worst), "classes": equal(classes)}, (sane, right)
 

@@ -25,8 +25,8 @@ from certifit.certificates._schema import FINITE, LABELS, LISTS, LOGARITHMS, NUM
 
 _ROWS = 4096  # rows recounted at a time: bounds the length of every sum, and the memory
 _MEAN = 1e-9  # a mean may be off by this many standard deviations, plus the spacing of floats there
-_SHARE = 1e-8  # a variance or a probability may be off by this share
-_SHARES = {"classes": LABELS, "class_prior": FINITE, "prior_rule": word("data", "uniform", "given")}
+SHARE_ERROR = 1e-8  # a variance or a probability may be off by this share
+CLASS_SHARES = {"classes": LABELS, "class_prior": FINITE, "prior_rule": word("data", "uniform", "given")}
 
 
 def class_codes(y: Array | None, classes: Array) -> Array:
@@ -68,7 +68,7 @@ def _class_weights(data: Data, codes: Array, K: int, rigor: Rigor) -> Ball:
     return Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))
 
 
-def _prior_check(evidence: Evidence, total: Ball) -> tuple[float, Check]:
+def prior_check(evidence: Evidence, total: Ball) -> tuple[float, Check]:
     """Class shares: given by the user, uniform, or those of the data."""
     stated = np.asarray(evidence["class_prior"], dtype=float)
     if stated.shape != total.shape or not np.all(np.isfinite(stated)):
@@ -97,27 +97,27 @@ def _prior_note(evidence: Evidence) -> str:
     return f" ({words})" if words else ""
 
 
-def _check_shape(shape: tuple[int, ...], **arrays: Array) -> None:
+def check_shape(shape: tuple[int, ...], **arrays: Array) -> None:
     """ValueError for an array that is not of its shape: broadcasting would hide it."""
     for name, array in arrays.items():
         if array.shape != shape:
             raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
 
 
-def _parameter(evidence: Evidence, name: str) -> tuple[Array, Check]:
+def parameter(evidence: Evidence, name: str) -> tuple[Array, Check]:
     """A parameter that must be finite and not negative, and whether it is."""
     value = np.asarray(evidence[name], dtype=float)
     return value, Check(f"{name} is finite and not negative", bool(np.all(np.isfinite(value) & (value >= 0))))
 
 
-def _alpha_words(evidence: Evidence) -> str:
+def alpha_words(evidence: Evidence) -> str:
     alpha = np.ravel(np.asarray(evidence["alpha"], dtype=float))
     low, high = float(alpha.min()), float(alpha.max())
     return f"α = {low:g}" if low == high else f"α from {low:g} to {high:g}"
 
 
 # -- Gaussian columns -----------------------------------------------------------------------------------
-def _deviations(
+def deviation_sums(
     data: Data, values: Any, present: Array | None, codes: Array, theta: Array, rigor: Rigor
 ) -> tuple[Ball, Ball, Ball]:
     """Per class and column: weight W, Σw(x − θ) and Σw(x − θ)², cells with ``present`` False left out."""
@@ -156,7 +156,7 @@ def _no_zero(W: Ball) -> Ball:
     return Ball(np.where(none, ball(np.float64(1.0), like=W).mid, W.mid), np.where(none, W.rad * 0, W.rad))
 
 
-def _exact_moments(W: Ball, r1: Ball, r2: Ball) -> tuple[Ball, Ball]:
+def exact_moments(W: Ball, r1: Ball, r2: Ball) -> tuple[Ball, Ball]:
     """Error of the stated mean, and the exact variance."""
     shift = r1 / W
     return shift, r2 / W - shift.square()
@@ -171,7 +171,7 @@ def _column_variance(W: Ball, shift: Ball, variance: Ball, theta: Array) -> Ball
     return (W * (variance + (offset - mean).square())).sum(axis=0) / total
 
 
-def _gaussian_checks(shift: Ball, want: Ball, theta: Array, var: Array) -> tuple[dict[str, Any], tuple[Check, ...]]:
+def gaussian_checks(shift: Ball, want: Ball, theta: Array, var: Array) -> tuple[dict[str, Any], tuple[Check, ...]]:
     """Stated means (off by ``shift``) and variances against those that are wanted."""
     std = np.sqrt(var)
     spacing = 16 * UNIT * np.abs(theta)
@@ -179,7 +179,7 @@ def _gaussian_checks(shift: Ball, want: Ball, theta: Array, var: Array) -> tuple
     wrong = (want - var).magnitude.astype(float)
     # Where the variance is zero every value of the class is the same number: nothing but rounding is allowed.
     mean_ok = bool(np.all(off <= _MEAN * std + spacing))
-    var_ok = bool(np.all(wrong <= _SHARE * var + spacing**2))
+    var_ok = bool(np.all(wrong <= SHARE_ERROR * var + spacing**2))
     unit = np.where(std > 0, std, 1.0)
     mean_error, var_error = float(np.max(off / unit)), float(np.max(wrong / np.where(var > 0, var, 1.0)))
     figures = {"mean_error": upper(mean_error), "variance_error": upper(var_error)}
@@ -198,23 +198,23 @@ class GaussianCounts(Kind):
 
     name = "gaussian-counts"
     theorem = "maximum likelihood for a Gaussian: the sample mean and the sample variance"
-    needs: ClassVar = {**_SHARES, "class_count": FINITE, "theta": FINITE, "var": FINITE, "var_smoothing": NUMBER}
+    needs: ClassVar = {**CLASS_SHARES, "class_count": FINITE, "theta": FINITE, "var": FINITE, "var_smoothing": NUMBER}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, codes, known = read_classes(data, evidence)
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
-        _check_shape((len(classes), data.X.shape[1]), theta=theta, var=var)
-        W, r1, r2 = _deviations(data, data.X, None, codes, theta, rigor)
-        shift, variance = _exact_moments(W, r1, r2)
+        check_shape((len(classes), data.X.shape[1]), theta=theta, var=var)
+        W, r1, r2 = deviation_sums(data, data.X, None, codes, theta, rigor)
+        shift, variance = exact_moments(W, r1, r2)
         spread = _column_variance(W, shift, variance, theta)
         widest = spread[:1]
         for j in range(1, len(spread)):
             widest = widest.maximum(spread[j : j + 1])
-        smoothing, sane = _parameter(evidence, "var_smoothing")
+        smoothing, sane = parameter(evidence, "var_smoothing")
         epsilon = widest * ball(smoothing, like=spread)
-        figures, more = _gaussian_checks(shift, variance + epsilon, theta, var)
+        figures, more = gaussian_checks(shift, variance + epsilon, theta, var)
         total = W[:, 0]
-        error, prior = _prior_check(evidence, total)
+        error, prior = prior_check(evidence, total)
         count = (total - np.asarray(evidence["class_count"])).magnitude.astype(float)
         counted = bool(np.all(count <= 1e-12 * np.asarray(evidence["class_count"])))
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
@@ -231,7 +231,7 @@ class GaussianCounts(Kind):
 
 
 # -- Discrete cells -------------------------------------------------------------------------------------
-def _count_cells(data: Data, codes: Array, K: int, cells: Any, width: int, rigor: Rigor) -> Ball:
+def count_cells(data: Data, codes: Array, K: int, cells: Any, width: int, rigor: Rigor) -> Ball:
     """Σ w · cells(block) per class; ``cells`` turns a block of X into a (rows, width) matrix of counts."""
     zero = rationals(np.zeros(width)) if rigor == "exact" else np.zeros(width)
     sums = [Ball(zero)] * K
@@ -250,7 +250,7 @@ def _indicator(column: Array, size: int) -> Array:
     return np.asarray((column[:, None] == np.arange(size)[None, :]).astype(float))
 
 
-def _cells(evidence: Evidence, d: int) -> tuple[Any, Array, int]:
+def read_cells(evidence: Evidence, d: int) -> tuple[Any, Array, int]:
     """How a model reads a row: the counting function, the group of each cell, the number of groups."""
     model = evidence["model"]
     if model == "multinomial":
@@ -279,7 +279,7 @@ def _inside(X: Matrix, sizes: Any) -> bool:
     return bool(np.all((dense >= 0) & (dense < np.asarray(sizes)) & (dense == np.rint(dense))))
 
 
-def _spread_alpha(alpha: Array, group: Array, model: str) -> Array:
+def spread_alpha(alpha: Array, group: Array, model: str) -> Array:
     """Pseudo-counts per cell from one number or one per feature."""
     if alpha.ndim == 0:
         return np.full(len(group), float(alpha))
@@ -296,7 +296,7 @@ def _by_group(values: Ball, group: Array, groups: int) -> Ball:
 
 def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: int) -> tuple[dict[str, Any], Any]:
     """Figures and checks of stated probabilities p against counts + α (see the module docstring)."""
-    _check_shape(counts.shape, probabilities=p.mid)
+    check_shape(counts.shape, probabilities=p.mid)
     smooth = counts + ball(alpha, like=counts)
     total = _by_group(smooth, group, groups)
     best = smooth / total
@@ -323,13 +323,13 @@ def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: in
     not_negative = bool(np.all(np.asarray(smooth.upper, dtype=float) >= 0))  # else the posterior is not concave
     return figures, (
         Check("no count plus pseudo-count is negative", not_negative),
-        Check("every probability is its smoothed share", share <= _SHARE and zero_ok, f"off by {share:.1e}"),
-        Check("the probabilities of each feature sum to one", bool(np.max(off) <= _SHARE), f"{np.max(off):.1e}"),
-        Check("the log posterior has no slope on the simplex", share <= _SHARE, f"{share:.1e} per count"),
+        Check("every probability is its smoothed share", share <= SHARE_ERROR and zero_ok, f"off by {share:.1e}"),
+        Check("the probabilities of each feature sum to one", bool(np.max(off) <= SHARE_ERROR), f"{np.max(off):.1e}"),
+        Check("the log posterior has no slope on the simplex", share <= SHARE_ERROR, f"{share:.1e} per count"),
     )
 
 
-def _probabilities(evidence: Evidence) -> Ball:
+def stated_probabilities(evidence: Evidence) -> Ball:
     log_p = np.asarray(evidence["feature_log_prob"], dtype=float)
     p = np.exp(Ball(np.where(np.isneginf(log_p), 0.0, log_p)))
     gone = np.isneginf(log_p)
@@ -350,7 +350,7 @@ class SmoothedCounts(Kind):
 
     name = "smoothed-counts"
     theorem = "the maximum of a Dirichlet posterior: counts plus α, divided by their sum"
-    needs: ClassVar = {**_SHARES, "model": word("bernoulli", "multinomial", "categorical"), "alpha": FINITE,
+    needs: ClassVar = {**CLASS_SHARES, "model": word("bernoulli", "multinomial", "categorical"), "alpha": FINITE,
              "feature_log_prob": LOGARITHMS}  # fmt: skip
     may: ClassVar = {"binarize": NUMBER, "n_categories": WHOLE}
 
@@ -363,16 +363,16 @@ class SmoothedCounts(Kind):
         if evidence["model"] == "categorical":
             # Before arrays of that width are made: evidence may name any number of categories.
             width = sum(int(m) for m in np.ravel(evidence["n_categories"]))
-            _check_shape((len(classes), width), probabilities=np.asarray(evidence["feature_log_prob"]))
-        cells, group, groups = _cells(evidence, data.X.shape[1])
-        counts = _count_cells(data, codes, len(classes), cells, len(group), rigor)
-        alpha, sane = _parameter(evidence, "alpha")
-        alpha = _spread_alpha(alpha, group, evidence["model"])
-        figures, checks = discrete_proof(counts, alpha, _probabilities(evidence), group, groups)
+            check_shape((len(classes), width), probabilities=np.asarray(evidence["feature_log_prob"]))
+        cells, group, groups = read_cells(evidence, data.X.shape[1])
+        counts = count_cells(data, codes, len(classes), cells, len(group), rigor)
+        alpha, sane = parameter(evidence, "alpha")
+        alpha = spread_alpha(alpha, group, evidence["model"])
+        figures, checks = discrete_proof(counts, alpha, stated_probabilities(evidence), group, groups)
         if evidence["model"] == "categorical":
             inside = _inside(data.X, evidence["n_categories"])
             checks = (*checks, Check("every cell is one of the categories", inside))
-        error, prior = _prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
+        error, prior = prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
         return Proof(figures, (known, sane, prior, *checks))
 
@@ -380,7 +380,7 @@ class SmoothedCounts(Kind):
         if "rows" not in figures:
             return "The labels are not those of the model."
         return (
-            f"Every probability is its relative frequency, smoothed by {_alpha_words(evidence)}, in the "
+            f"Every probability is its relative frequency, smoothed by {alpha_words(evidence)}, in the "
             f"{figures['rows']} rows{_prior_note(evidence)} (to {figures['gradient']:.1e}): the log posterior is "
             f"within {figures['gap']:.1e} nats of its maximum."
         )
@@ -434,14 +434,14 @@ class MixedCounts(Kind):
 
     name = "mixed-counts"
     theorem = "maximum likelihood for Gaussians; the maximum of a Dirichlet posterior for categories"
-    needs: ClassVar = {**_SHARES, "alpha": FINITE, "var_smoothing": NUMBER, "numeric": WHOLE, "discrete": WHOLE}
+    needs: ClassVar = {**CLASS_SHARES, "alpha": FINITE, "var_smoothing": NUMBER, "numeric": WHOLE, "discrete": WHOLE}
     may: ClassVar = {"theta": FINITE, "var": FINITE, "categories": LISTS, "feature_log_prob": LOGARITHMS}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, codes, known = read_classes(data, evidence)
         if not known.holds:
             return Proof({}, (known,))
-        error, prior = _prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
+        error, prior = prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
         figures: dict[str, Any] = {"rows": equal(len(data.X)), "prior_error": upper(error)}
         columns = sorted([*map(int, evidence["numeric"]), *map(int, evidence["discrete"])])
         whole = Check("every column is taken once", columns == list(range(data.X.shape[1])))
@@ -458,10 +458,10 @@ class MixedCounts(Kind):
 
     def _numbers(self, data: Data, codes: Array, evidence: Evidence, rigor: Rigor) -> Any:
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
-        _check_shape((len(evidence["classes"]), len(evidence["numeric"])), theta=theta, var=var)
+        check_shape((len(evidence["classes"]), len(evidence["numeric"])), theta=theta, var=var)
         values, there = _numeric_columns(data.X, [int(j) for j in evidence["numeric"]])
-        W, r1, r2 = _deviations(data, values, there, codes, theta, rigor)
-        return mixed_numbers(W, *_exact_moments(_no_zero(W), r1, r2), evidence)
+        W, r1, r2 = deviation_sums(data, values, there, codes, theta, rigor)
+        return mixed_numbers(W, *exact_moments(_no_zero(W), r1, r2), evidence)
 
     def _categories(self, data: Data, codes: Array, evidence: Evidence, rigor: Rigor) -> Any:
         columns = [int(j) for j in evidence["discrete"]]
@@ -474,11 +474,11 @@ class MixedCounts(Kind):
             "n_categories": sizes,
             "feature_log_prob": evidence["feature_log_prob"],
         }
-        cells, group, groups = _cells(spec, len(columns))
-        counts = _count_cells(plain, codes, len(evidence["classes"]), cells, len(group), rigor)
-        alpha, sane = _parameter(evidence, "alpha")
+        cells, group, groups = read_cells(spec, len(columns))
+        counts = count_cells(plain, codes, len(evidence["classes"]), cells, len(group), rigor)
+        alpha, sane = parameter(evidence, "alpha")
         figures, checks = discrete_proof(
-            counts, _spread_alpha(alpha, group, "categorical"), _probabilities(spec), group, groups
+            counts, spread_alpha(alpha, group, "categorical"), stated_probabilities(spec), group, groups
         )
         lost = [[cell_word(v) is not None for v in data.X[:, j]] for j in columns]
         counted = bool(np.all((table >= 0) == np.array(lost).T))
@@ -490,7 +490,7 @@ class MixedCounts(Kind):
         worst = max([figures.get("mean_error", 0.0), figures.get("variance_error", 0.0), figures.get("gradient", 0.0)])
         return (
             f"Every mean, variance and probability is that of the cells present in the {figures['rows']} rows"
-            f"{_prior_note(evidence)}, smoothed with {_alpha_words(evidence)} and "
+            f"{_prior_note(evidence)}, smoothed with {alpha_words(evidence)} and "
             f"{float(evidence['var_smoothing']):g} of each column's "
             f"variance (to {worst:.1e})."
         )
@@ -505,14 +505,14 @@ def mixed_numbers(W: Ball, shift: Ball, variance: Ball, evidence: Evidence) -> t
     theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
     empty = np.asarray(W.mid, dtype=float) == 0.0
     spread = _column_variance(W, shift, variance, theta)
-    smoothing, sane = _parameter(evidence, "var_smoothing")
+    smoothing, sane = parameter(evidence, "var_smoothing")
     epsilon = spread * ball(smoothing, like=spread)
     want = _pool(variance, spread, empty)
     flat = np.asarray(spread.magnitude, dtype=float) <= (16 * UNIT * np.abs(theta).max(axis=0)) ** 2 + 1e-300
     wide = want + epsilon
     one = ball(np.ones(wide.shape), like=wide)
     wide = Ball(np.where(flat, one.mid, wide.mid), np.where(flat, one.rad, wide.rad))
-    figures, checks = _gaussian_checks(_pooled_shift(W, shift, theta, empty), wide, theta, var)
+    figures, checks = gaussian_checks(_pooled_shift(W, shift, theta, empty), wide, theta, var)
     flat_ok = bool(np.all(var[:, flat] == 1.0))
     return figures, (sane, *checks, Check("columns without variation have variance 1", flat_ok, f"{int(flat.sum())}"))
 

@@ -21,15 +21,15 @@ from certifit.certificates._schema import FINITE, LISTS, LOGARITHMS, NUMBER, WHO
 from certifit.certificates.class_sums import ByClass, ClassTotals, every_class, moments_of
 from certifit.certificates.counts import (
     MixedCounts,
-    _cells,
-    _check_shape,
-    _parameter,
-    _prior_check,
-    _probabilities,
-    _spread_alpha,
     cell_word,
+    check_shape,
     discrete_proof,
     mixed_numbers,
+    parameter,
+    prior_check,
+    read_cells,
+    spread_alpha,
+    stated_probabilities,
 )
 from certifit.certificates.moments import grid_of, near
 from certifit.certificates.sums import Block, Grid, SumKind, weight_grid
@@ -157,13 +157,13 @@ class MixedBound(SumKind):
 
     def conclude(self, found: MixedTotals, evidence: Evidence) -> Proof:
         layout, a = self._layout(evidence), len(evidence["numeric"])
-        error, prior = _prior_check(evidence, found.sums.weight)
+        error, prior = prior_check(evidence, found.sums.weight)
         figures: dict[str, Any] = {"rows": equal(int(found.sums.counts.sum())), "prior_error": upper(error)}
         taken = found.columns == len(layout.numeric) + len(layout.discrete)
         checks: list[Check] = [every_class(found.sums), prior, Check("every column is taken once", taken)]
         if a:
             theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
-            _check_shape((len(evidence["classes"]), a), theta=theta, var=var)
+            check_shape((len(evidence["classes"]), a), theta=theta, var=var)
             W, mean, variance = found.moments(a)
             shift = mean - (ball(theta) - ball(np.asarray(evidence["centre"], dtype=float)))
             empty = W.mid == 0.0  # such a class has no mean of its own, and takes that of the column
@@ -174,10 +174,10 @@ class MixedBound(SumKind):
         if layout.discrete:
             spec = {"model": "categorical", "n_categories": layout.sizes,
                     "feature_log_prob": evidence["feature_log_prob"]}  # fmt: skip
-            _, group, groups = _cells(spec, len(layout.discrete))
-            alpha, sane = _parameter(evidence, "alpha")
-            smooth = _spread_alpha(alpha, group, "categorical")
-            more, proofs = discrete_proof(found.cells(3 * a), smooth, _probabilities(spec), group, groups)
+            _, group, groups = read_cells(spec, len(layout.discrete))
+            alpha, sane = parameter(evidence, "alpha")
+            smooth = spread_alpha(alpha, group, "categorical")
+            more, proofs = discrete_proof(found.cells(3 * a), smooth, stated_probabilities(spec), group, groups)
             figures |= more
             checks += [sane, *proofs, Check("every cell is missing or one of the categories", found.sums.inside)]
         return Proof(figures, tuple(checks))

@@ -26,8 +26,8 @@ _ROOM = 2.0**400  # beyond this, squares may leave the range of floats
 _SAFE = 2.0**-900  # a weighted sum of squares above this has lost nothing that counts to underflow
 _HIGHEST_POWER = 2.0**20  # beyond, rounding leaves nothing to compare
 _EXACT_POWER = 64  # whole powers up to this are raised exactly
-_SPACE = {"metric": word(*_METRICS)}
-_SPACE_MAY = {"p": NUMBER, "weights": FINITE}
+SPACE = {"metric": word(*_METRICS)}
+SPACE_MAY = {"p": NUMBER, "weights": FINITE}
 
 
 def _near_one(largest: Any) -> Any:
@@ -235,8 +235,8 @@ class Neighbors(Kind):
 
     name = "neighbors"
     theorem = "Comparison of distances with bounded rounding, in rational numbers where that is not conclusive"
-    needs: ClassVar = {"queries": FINITE, "indices": WHOLE, **_SPACE}
-    may: ClassVar = {"own": WHOLE, **_SPACE_MAY}
+    needs: ClassVar = {"queries": FINITE, "indices": WHOLE, **SPACE}
+    may: ClassVar = {"own": WHOLE, **SPACE_MAY}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         Q, space = np.asarray(evidence["queries"], dtype=float), Space.of(data, evidence)
@@ -387,8 +387,8 @@ class Condensed(Kind):
 
     name = "condensed-neighbors"
     theorem = "Consistency of a condensed set (Hart 1968), checked row by row"
-    needs: ClassVar = {"prototypes": WHOLE, **_SPACE}
-    may: ClassVar = _SPACE_MAY
+    needs: ClassVar = {"prototypes": WHOLE, **SPACE}
+    may: ClassVar = SPACE_MAY
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
@@ -433,8 +433,8 @@ class Edited(Kind):
 
     name = "edited-neighbors"
     theorem = "Wilson's editing rule (1972), checked row by row"
-    needs: ClassVar = {"kept": WHOLE, "neighbors": WHOLE, **_SPACE}
-    may: ClassVar = _SPACE_MAY
+    needs: ClassVar = {"kept": WHOLE, "neighbors": WHOLE, **SPACE}
+    may: ClassVar = SPACE_MAY
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:

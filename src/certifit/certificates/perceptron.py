@@ -24,12 +24,12 @@ from certifit.certificates._record import Check, Kind, Proof, about, equal, regi
 from certifit.certificates._schema import FINITE, FLAG, INTEGERS, LABELS, NUMBER, WHOLE, word
 from certifit.certificates.separation import (
     VERDICTS,
-    _Case,
-    _decide,
-    _exact_mixture,
-    _exact_signs,
-    _products,
+    Case,
+    decide,
+    exact_mixture,
+    exact_signs,
     padded,
+    products_of,
     squared_lengths,
 )
 
@@ -73,7 +73,7 @@ class PerceptronRun(Kind):
             total += mistakes
             checks.append(done)
             with np.errstate(all="ignore"):
-                high, more = _prove_bound(_Case(X, y, 2), part, float(evidence["eta0"]), name)
+                high, more = _prove_bound(Case(X, y, 2), part, float(evidence["eta0"]), name)
             separable = separable and part["verdict"] == "separable"
             bound += high
             checks.extend(more)
@@ -124,12 +124,12 @@ def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tup
     return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
 
 
-def _prove_bound(case: _Case, part: Evidence, eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
+def _prove_bound(case: Case, part: Evidence, eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
     if part["verdict"] != "separable":
         rows, other = case.pairs(part)
-        vanishes, _ = _exact_mixture(case, rows, other, part["multipliers"])
+        vanishes, _ = exact_mixture(case, rows, other, part["multipliers"])
         return float("inf"), (Check(f"{name}: a positive combination of rows is zero, in exact arithmetic", vanishes),)
-    signs, low, u = _decide(case, part, 0)
+    signs, low, u = decide(case, part, 0)
     c = np.asarray(part["class_weights"], dtype=float)[case.y]
     apart = bool(np.all(signs >= 1)) and bool(np.all(c > 0))
     if not apart:
@@ -163,15 +163,15 @@ class TrainingErrors(Kind):
         if len(W) != (1 if len(classes) == 2 else len(classes)) or np.ndim(evidence["intercept"]) != 1:
             raise ValueError("one line of weights for two classes, and one per class for more")
         W = np.vstack([np.zeros_like(W), W]) if len(W) == 1 else W
-        case, u = _Case(padded(data.X, True), index.ravel(), len(classes)), Ball(W)
+        case, u = Case(padded(data.X, True), index.ravel(), len(classes)), Ball(W)
         if W.shape != (len(classes), case.X.shape[1]) or not (np.all(np.isfinite(W)) and np.all(np.isfinite(case.X))):
             raise ValueError("the weights do not match the data, or either are not finite")
         with np.errstate(all="ignore"):
-            low, high = _products(case, u)
+            low, high = products_of(case, u)
         signs = np.where(low > 0, 1, np.where(high < 0, -1, -9))
         unclear = np.argwhere(signs == -9)
         if 0 < len(unclear) <= 10_000:
-            signs[unclear[:, 0], unclear[:, 1]] = _exact_signs(case, u, None, unclear)
+            signs[unclear[:, 0], unclear[:, 1]] = exact_signs(case, u, None, unclear)
         # A tie goes to the class that sorts first, as the classifier decides it.
         wrong = np.any((signs == -1) | ((signs == 0) & (np.arange(len(classes)) < case.y[:, None])), axis=1)
         open_ = int(np.sum(signs == -9))

@@ -14,7 +14,7 @@ from certifit._types import Array
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register
 from certifit.certificates._schema import FINITE, NUMBER, WHOLE
-from certifit.certificates.neighbors import _SPACE, _SPACE_MAY, Space, distance_words, whole_rows
+from certifit.certificates.neighbors import SPACE, SPACE_MAY, Space, distance_words, whole_rows
 
 
 def inside(space: Space, q: Array, radius: float, every: bool = False) -> tuple[Array, Array]:
@@ -44,8 +44,8 @@ class RadiusNeighbors(Kind):
 
     name = "radius-neighbors"
     theorem = "Comparison of distances with bounded rounding, in rational numbers where that is not conclusive"
-    needs: ClassVar = {"queries": FINITE, "radius": NUMBER, "indices": WHOLE, "counts": WHOLE, **_SPACE}
-    may: ClassVar = {"own": WHOLE, **_SPACE_MAY}
+    needs: ClassVar = {"queries": FINITE, "radius": NUMBER, "indices": WHOLE, "counts": WHOLE, **SPACE}
+    may: ClassVar = {"own": WHOLE, **SPACE_MAY}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         Q, space, radius = np.asarray(evidence["queries"], dtype=float), Space.of(data, evidence), evidence["radius"]

@@ -64,7 +64,7 @@ def padded(X: Matrix, fit_intercept: bool) -> Array:
 
 
 @dataclass(frozen=True)
-class _Case:
+class Case:
     """The data of a proof: padded rows, class numbers, number of classes."""
 
     X: Array
@@ -72,7 +72,7 @@ class _Case:
     n_classes: int
 
     @classmethod
-    def of(cls, data: Data, evidence: Evidence) -> _Case:
+    def of(cls, data: Data, evidence: Evidence) -> Case:
         classes, y = np.unique(np.asarray(data.y), return_inverse=True)
         if len(classes) < 2:
             raise ValueError("separability needs at least two classes")
@@ -96,7 +96,7 @@ class _Case:
 # -- products of a separator ---------------------------------------------------------------------------
 
 
-def _weights(evidence: Evidence, case: _Case) -> tuple[Ball, Array | None]:
+def _weights(evidence: Evidence, case: Case) -> tuple[Ball, Array | None]:
     """u as a ball of shape (K, p), class 0 at zero, and exactly as integers when the evidence has them."""
     words = evidence["weights"]
     exact = None
@@ -116,7 +116,7 @@ def _weights(evidence: Evidence, case: _Case) -> tuple[Ball, Array | None]:
     return whole, exact
 
 
-def _products(case: _Case, u: Ball) -> tuple[Array, Array]:
+def products_of(case: Case, u: Ball) -> tuple[Array, Array]:
     """Lower and upper bounds of z·u for every row and class; the row's own class holds +inf."""
     n = np.arange(len(case.y))
     if case.n_classes == 2:
@@ -133,7 +133,7 @@ def _products(case: _Case, u: Ball) -> tuple[Array, Array]:
     return low, high
 
 
-def _exact_signs(case: _Case, u: Ball, exact: Array | None, where: Array) -> Array:
+def exact_signs(case: Case, u: Ball, exact: Array | None, where: Array) -> Array:
     """The true signs of z·u for the given (row, class) pairs."""
     weights = exact
     if weights is None:
@@ -149,15 +149,15 @@ def _exact_signs(case: _Case, u: Ball, exact: Array | None, where: Array) -> Arr
     return np.array([(v > 0) - (v < 0) for v in products])
 
 
-def _decide(case: _Case, evidence: Evidence, few: int | None) -> tuple[Array, Array, Ball]:
+def decide(case: Case, evidence: Evidence, few: int | None) -> tuple[Array, Array, Ball]:
     """Signs of all z·u (+1, 0, −1; own class 2; undecided −9), the lower bounds, and u."""
     u, exact = _weights(evidence, case)
-    low, high = _products(case, u)
+    low, high = products_of(case, u)
     signs = np.where(low > 0, 1, np.where(high < 0, -1, -9))
     signs[np.arange(len(case.y)), case.y] = 2
     open_ = np.argwhere(signs == -9)
     if len(open_) and (few is None or len(open_) <= few) and np.all(np.isfinite(u.mid)):
-        signs[open_[:, 0], open_[:, 1]] = _exact_signs(case, u, exact, open_)
+        signs[open_[:, 0], open_[:, 1]] = exact_signs(case, u, exact, open_)
     return signs, low, u
 
 
@@ -216,7 +216,7 @@ def _as_float_multipliers(multipliers: Any) -> Array:
     return multipliers if isinstance(multipliers, np.ndarray) else as_floats(from_words(multipliers))
 
 
-def _span_exactly(case: _Case, rows: Array, rank: int) -> bool:
+def _span_exactly(case: Case, rows: Array, rank: int) -> bool:
     """Whether difference rows of the given rank, made of these data rows, span all difference rows."""
     whole = Dyadic(case.X)
     chosen = whole.rows(np.unique(rows))
@@ -240,7 +240,7 @@ class Separation(Kind):
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         verdict = evidence["verdict"]
         check_form(evidence, {"verdict": TEXT, "fit_intercept": FLAG, **WITNESSES[verdict]}, {})
-        case = _Case.of(data, evidence)
+        case = Case.of(data, evidence)
         with np.errstate(all="ignore"):
             figures, checks = {
                 "separable": _prove_separable,
@@ -291,8 +291,8 @@ def _listed(rows: Array) -> str:
 _Result = tuple[dict[str, ProvedNumber], tuple[Check, ...]]
 
 
-def _prove_separable(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
-    signs, low, u = _decide(case, evidence, None if rigor == "exact" else 1000)
+def _prove_separable(case: Case, evidence: Evidence, rigor: Rigor) -> _Result:
+    signs, low, u = decide(case, evidence, None if rigor == "exact" else 1000)
     wrong = int(np.sum(signs < 1))
     check = Check("every product z·u is positive", wrong == 0, f"{wrong} of {low.size - len(low)} are not")
     smallest = float(max(np.min(low), 0.0)) if wrong == 0 else 0.0
@@ -310,7 +310,7 @@ def _prove_separable(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
     return figures, (check,)
 
 
-def _over_norm(case: _Case, u: Ball, low: Array, skip: int) -> Ball:
+def _over_norm(case: Case, u: Ball, low: Array, skip: int) -> Ball:
     """Least functional margin over the norm of the separating weights (without the last ``skip`` coordinates)."""
     p = case.X.shape[1] - skip
     best = np.inf
@@ -330,7 +330,7 @@ def squared_lengths(X: Array) -> Ball:
     return Ball(squares, squares * (2.0 * gamma(X.shape[1] + 2)) + X.shape[1] * 2.0**-1070)
 
 
-def _prove_overlapping(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
+def _prove_overlapping(case: Case, evidence: Evidence, rigor: Rigor) -> _Result:
     rows, other = case.pairs(evidence)
     figures = {"witnesses": equal(len(np.unique(rows)))}
     mu = _as_float_multipliers(evidence["multipliers"])
@@ -341,7 +341,7 @@ def _prove_overlapping(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result
         if Z.size > _SMALL or case.X.size > _FEW:
             text = "too close for floats; ask for rigor='exact'"
             return figures, (Check("a positive combination of rows is zero and spans, beyond rounding", False, text),)
-    vanishes, rank = _exact_mixture(case, rows, other, evidence["multipliers"])
+    vanishes, rank = exact_mixture(case, rows, other, evidence["multipliers"])
     spans = vanishes and _span_exactly(case, rows, rank)
     return figures, (
         Check("a positive combination of rows is zero, in exact arithmetic", vanishes),
@@ -349,7 +349,7 @@ def _prove_overlapping(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result
     )
 
 
-def _exact_mixture(case: _Case, rows: Array, other: Array, multipliers: Any) -> tuple[bool, int]:
+def exact_mixture(case: Case, rows: Array, other: Array, multipliers: Any) -> tuple[bool, int]:
     if len(rows) == 0 or len(multipliers) != len(rows):  # nothing mixed is no mixture
         raise ValueError("one multiplier per named row is needed")
     d = Dyadic(case.X[rows])
@@ -357,14 +357,14 @@ def _exact_mixture(case: _Case, rows: Array, other: Array, multipliers: Any) -> 
     return _mixture_exactly(Z, _whole_numbers(multipliers))
 
 
-def _prove_touching(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
+def _prove_touching(case: Case, evidence: Evidence, rigor: Rigor) -> _Result:
     rows, other = case.pairs(evidence)
     figures = {"witnesses": equal(len(np.unique(rows)))}
     if rigor == "float":
         text = "floats cannot tell zero from tiny; ask for rigor='exact'"
         return figures, (Check("touching is proved in exact arithmetic only", False, text),)
-    vanishes, _ = _exact_mixture(case, rows, other, evidence["multipliers"])
-    signs, _, _ = _decide(case, evidence, None)
+    vanishes, _ = exact_mixture(case, rows, other, evidence["multipliers"])
+    signs, _, _ = decide(case, evidence, None)
     on = int(np.sum(signs == 0))
     return {**figures, "on_the_boundary": equal(on)}, (
         Check("a positive combination of rows is zero, in exact arithmetic", vanishes),

@@ -37,7 +37,7 @@ _NO_DEPTH = 2**31 - 1  # stands for no limit on the depth
 
 
 @dataclass(frozen=True)
-class _Rules:
+class GrowingRules:
     """The rules of growing and pruning, read from the evidence and refused where they make no sense."""
 
     criterion: str
@@ -50,7 +50,7 @@ class _Rules:
     alpha: float
 
     @classmethod
-    def of(cls, e: Evidence) -> _Rules:
+    def of(cls, e: Evidence) -> GrowingRules:
         whole = {"max_depth": 0, "min_samples_split": 2, "min_samples_leaf": 1, "max_leaf_nodes": 0}
         found: dict[str, Any] = {}
         for name, least in whole.items():
@@ -90,7 +90,7 @@ class TreeOptimality(Kind):
                      "precision": word("single")}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        tree, rules = _Tree(evidence, data.X.shape[1]), _Rules.of(evidence)
+        tree, rules = GrownTree(evidence, data.X.shape[1]), GrowingRules.of(evidence)
         _check_match(tree, rules, evidence)
         table = _Table(data, evidence)
         walk = _Walk(tree, table, evidence, rules)
@@ -124,7 +124,7 @@ class TreeOptimality(Kind):
         return Proof(figures, tuple(checks))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
-        rules = _Rules.of(evidence)
+        rules = GrowingRules.of(evidence)
         size = f"{figures['questions']} split{'s' if figures['questions'] != 1 else ''}"
         within = f" within {rules.words}" if rules.words else ""
         drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
@@ -150,7 +150,7 @@ class TreeOptimality(Kind):
         return text + "."
 
 
-class _Tree:
+class GrownTree:
     """The grown tree and its pruning, read from the evidence."""
 
     def __init__(self, e: Evidence, columns: int) -> None:
@@ -215,7 +215,7 @@ class _Tree:
         return np.concatenate(reached)
 
 
-def _check_match(tree: _Tree, rules: _Rules, e: Evidence) -> None:
+def _check_match(tree: GrownTree, rules: GrowingRules, e: Evidence) -> None:
     """Criterion and values are for the classes or numbers at hand; groups are of categories, thresholds of numbers."""
     classes = e.get("classes")
     if (classes is not None) != (rules.criterion in ("gini", "entropy")):
@@ -237,8 +237,8 @@ class _Table:
         self.y: Array | None = None
         weight = data.weights.astype(float)
         if e.get("classes") is not None:
-            place = _places(e["classes"])
-            self.codes = tq.by_value(y, lambda v: place[_label(v)])
+            place = places_of(e["classes"])
+            self.codes = tq.by_value(y, lambda v: place[label_key(v)])
             if e.get("class_weight") is not None:
                 factor = np.asarray(e["class_weight"], dtype=float)
                 if factor.shape != (len(place),) or not np.all((factor >= 0) & np.isfinite(factor)):
@@ -257,13 +257,13 @@ class _Table:
         self.growing, self.held = np.flatnonzero(use & ~held), np.flatnonzero(use & held)
 
 
-def _label(v: object) -> Any:
+def label_key(v: object) -> Any:
     return float(v) if isinstance(v, (int, float, np.number, bool, np.bool_)) else str(v)
 
 
-def _places(names: Any) -> dict[Any, int]:
+def places_of(names: Any) -> dict[Any, int]:
     """The place of each name in a list without repetitions."""
-    place = {_label(c): k for k, c in enumerate(names)}
+    place = {label_key(c): k for k, c in enumerate(names)}
     if len(place) != len(names):
         raise ValueError("a class or category is listed twice")
     return place
@@ -280,8 +280,8 @@ def _coded(X: Matrix, categories: Any) -> Array:
         if known is None:
             out[:, j] = [np.nan if _is_missing(v) else float(v) for v in X[:, j]]
         else:
-            place = _places(known)  # a value that is not listed would be hidden: KeyError
-            out[:, j] = [np.nan if _is_missing(v) else place[_label(v)] for v in X[:, j]]
+            place = places_of(known)  # a value that is not listed would be hidden: KeyError
+            out[:, j] = [np.nan if _is_missing(v) else place[label_key(v)] for v in X[:, j]]
     return out
 
 
@@ -292,7 +292,7 @@ def _is_missing(v: object) -> bool:
 class _Walk:
     """The rows on their way down: splits compared, costs and values of each node."""
 
-    def __init__(self, tree: _Tree, table: _Table, e: Evidence, rules: _Rules) -> None:
+    def __init__(self, tree: GrownTree, table: _Table, e: Evidence, rules: GrowingRules) -> None:
         self.tree, self.e, self.rules = tree, e, rules
         rows = table.growing
         self.X, self.weight = table.X[rows], table.weight[rows]
@@ -497,17 +497,17 @@ class _Walk:
         return [
             Check("no other allowed split gains more", short, f"at most {self.relative_shortfall:.1e} of a node's"),
             Check("every split keeps the limits on its sides", self.bad_gain < 0, f"node {self.bad_gain}"),
-            Check("every split was allowed by the limits", not stray.any() and not too_many, _first(stray)),
-            Check("every leaf had a reason to stop", not idle.any(), _first(idle)),
+            Check("every split was allowed by the limits", not stray.any() and not too_many, first_node(stray)),
+            Check("every leaf had a reason to stop", not idle.any(), first_node(idle)),
             Check("every node predicts what its rows imply", self.bad_value < 0, f"node {self.bad_value}"),
         ]
 
 
-def _first(mask: Array) -> str:
+def first_node(mask: Array) -> str:
     return f"node {int(np.flatnonzero(mask)[0])}" if mask.any() else ""
 
 
-def _least(tree: _Tree, as_leaf_low: Array, as_leaf_high: Array, alpha: float) -> tuple[Array, Array]:
+def least_costs_below(tree: GrownTree, as_leaf_low: Array, as_leaf_high: Array, alpha: float) -> tuple[Array, Array]:
     """At each node, the least cost of any pruning below it (from below) and the cost of the kept one (from above)."""
     best, kept = as_leaf_low + alpha, as_leaf_high + alpha
     for t in range(tree.n - 1, -1, -1):
@@ -520,7 +520,7 @@ def _least(tree: _Tree, as_leaf_low: Array, as_leaf_high: Array, alpha: float) -
     return best * (1 - room), kept * (1 + room)
 
 
-def _excess(tree: _Tree, best: Array, kept: Array) -> tuple[float, float]:
+def _excess(tree: GrownTree, best: Array, kept: Array) -> tuple[float, float]:
     """How far the kept pruning is above the least: in all, and as a fraction of the cost of some part of it."""
     asked = np.append(np.flatnonzero(tree.asks), 0)
     parts = np.unique(np.concatenate([asked, tree.left[asked[:-1]], tree.right[asked[:-1]]]))
@@ -529,13 +529,13 @@ def _excess(tree: _Tree, best: Array, kept: Array) -> tuple[float, float]:
     return float(max(kept[0] - best[0], 0.0)), float(share)
 
 
-def _pruning_excess(tree: _Tree, walk: _Walk, alpha: float) -> tuple[float, float]:
+def _pruning_excess(tree: GrownTree, walk: _Walk, alpha: float) -> tuple[float, float]:
     low = np.maximum(walk.node_cost.lower, 0.0) / walk.total * (1 - 4 * UNIT)
     high = np.maximum(walk.node_cost.upper, 0.0) / walk.total * (1 + 4 * UNIT)
-    return _excess(tree, *_least(tree, low, high, alpha))
+    return _excess(tree, *least_costs_below(tree, low, high, alpha))
 
 
-def _validated(tree: _Tree, table: _Table, e: Evidence) -> tuple[float, Check]:
+def _validated(tree: GrownTree, table: _Table, e: Evidence) -> tuple[float, Check]:
     """Mean loss of the kept tree on the validation rows, and that no other pruning has less."""
     rows = table.held
     X, w = table.X[rows], table.weight[rows]
@@ -555,7 +555,7 @@ def _validated(tree: _Tree, table: _Table, e: Evidence) -> tuple[float, Check]:
         go = tree.goes_left(at[active], X[active])
         at[active] = np.where(go, tree.left[at[active]], tree.right[at[active]])
     room = gamma(len(rows) + 8)
-    least, kept = _least(tree, loss * (1 - room), loss * (1 + room), 0.0)
+    least, kept = least_costs_below(tree, loss * (1 - room), loss * (1 + room), 0.0)
     mean = float(kept[0]) / float(w.sum())
     ok = _excess(tree, least, kept)[1] <= _ROUNDING
     return mean, Check("no other pruning has fewer errors on the validation rows", ok, f"loss {mean:.6g}")

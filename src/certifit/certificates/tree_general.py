@@ -34,7 +34,7 @@ from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, FLAGS, LISTS, NUMBER, NUMBERS, TRUTHS, WHOLE, word
-from certifit.certificates.tree import _first, _label, _least, _places, _Rules, _Tree
+from certifit.certificates.tree import GrowingRules, GrownTree, first_node, label_key, least_costs_below, places_of
 from certifit.losses._base import entr
 
 CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "absolute_error", "poisson")
@@ -314,8 +314,8 @@ def _directions(e: Evidence) -> str:
     return f"; of rows without missing values {what} {' and '.join(told)}" + (spare if e["splitter"] == "best" else "")
 
 
-def _rules(e: Evidence) -> _Rules:
-    return _Rules.of({**e, "criterion": "gini"})
+def _rules(e: Evidence) -> GrowingRules:
+    return GrowingRules.of({**e, "criterion": "gini"})
 
 
 class _Walk:
@@ -328,7 +328,7 @@ class _Walk:
             raise ValueError("values have one row per target")
         n = len(value)
         blank = {"group": np.full(n, -1), "sets": np.zeros((1, 1), dtype=bool), "value": value.reshape(n, -1)}
-        self.tree, self.value = _Tree({**e, **blank}, data.X.shape[1]), value
+        self.tree, self.value = GrownTree({**e, **blank}, data.X.shape[1]), value
         self.X = tq.finite_or_missing(np.asarray(data.X, dtype=float))
         self._read(data)
         use = np.flatnonzero(self.weight > 0.0)
@@ -347,10 +347,10 @@ class _Walk:
         self.weight, self.codes, self.y = data.weights.astype(float), None, None
         q = y.shape[1]
         if self.e.get("classes") is not None:
-            places = [_places(names) for names in self.e["classes"]]
+            places = [places_of(names) for names in self.e["classes"]]
             if len(places) != q:
                 raise ValueError("one list of classes is needed for each target")
-            self.codes = np.array([[place[_label(v)] for place, v in zip(places, row)] for row in y])
+            self.codes = np.array([[place[label_key(v)] for place, v in zip(places, row)] for row in y])
             self.sizes = tuple(len(p) for p in places)
             for o, factors in enumerate(self.e.get("class_weight") or []):
                 factor = np.asarray(factors, dtype=float)
@@ -432,7 +432,7 @@ class _Walk:
         if self.rules.alpha > 0:
             share = np.maximum(self.cost, 0.0) / self.total
             slack = gamma(8 * len(self.use))
-            best, kept = _least(t, share * (1 - slack), share * (1 + slack), self.rules.alpha)
+            best, kept = least_costs_below(t, share * (1 - slack), share * (1 + slack), self.rules.alpha)
             above = max(0.0, float(kept[0] - best[0]))
             figures["pruning_shortfall"] = upper(above)
             small = np.isfinite(above) and above <= _ROUNDING * float(kept[0])  # a huge alpha overflows
@@ -538,8 +538,8 @@ class _Walk:
         short = self.relative <= _ROUNDING
         return [
             Check("no other allowed split gains more", short, f"at most {self.relative:.1e} of a node's"),
-            Check("every split was allowed by the limits", not stray.any(), _first(stray)),
-            Check("every leaf had a reason to stop", not idle.any(), _first(idle)),
+            Check("every split was allowed by the limits", not stray.any(), first_node(stray)),
+            Check("every leaf had a reason to stop", not idle.any(), first_node(idle)),
             *checks,
         ]
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from certifit.cli._commands import _say as say
-from certifit.cli._commands import _with_target as with_target
-from certifit.cli._commands import read
+from certifit.cli._commands import read, say, with_target
 from certifit.cli._errors import UsageError
 
 

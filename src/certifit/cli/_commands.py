@@ -24,11 +24,11 @@ def _out() -> Console:
     return Console(highlight=False, soft_wrap=True, emoji=False)
 
 
-def _say(text: str = "") -> None:
+def say(text: str = "") -> None:
     _out().print(text, markup=False)
 
 
-def _remark(text: str) -> None:
+def print_remark(text: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True, emoji=False).print(f"certifit: {text}", markup=False)
 
 
@@ -49,7 +49,7 @@ def read(data: str) -> tuple[Any, str | None]:
     return read_table(data), None
 
 
-def _with_target(data: str, target: str | None) -> tuple[Any, str]:
+def with_target(data: str, target: str | None) -> tuple[Any, str]:
     table, own = read(data)
     chosen = target or own
     if chosen is None:
@@ -106,14 +106,14 @@ def _study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
         raise UsageError("--seed must be an integer from 0.")
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is a file: name a folder.")
-    _writable(out)
+    writable(out)
     memory = options.pop("memory")
     if memory is not None or "*" in data:
         from certifit.cli import _scale
 
         return _scale.study(data, target, memory or "2GB", out, options)
     with Screen() as screen:
-        table, chosen = _with_target(data, target)
+        table, chosen = with_target(data, target)
         for role in ("groups", "time", "weights"):
             if options[role] is not None and options[role] not in table.columns:
                 raise UsageError(f"There is no column {options[role]!r} in {data} for --{role}.")
@@ -130,7 +130,7 @@ def _usage(read: Any, text: str) -> Any:
         raise UsageError(str(error)) from None
 
 
-def _writable(folder: Path) -> None:
+def writable(folder: Path) -> None:
     """Refuse now rather than after minutes of work."""
     import os
 
@@ -144,22 +144,22 @@ def fit(data: str, target: str | None, model: str, settings: Sequence[str], *, o
     from certifit.files import certificates_of, save
     from certifit.study import fit as fit_one
 
-    table, chosen = _with_target(data, target)
-    fitted = fit_one(table, chosen, model, parameters=dict(_setting(s) for s in settings), **options)
+    table, chosen = with_target(data, target)
+    fitted = fit_one(table, chosen, model, parameters=dict(setting(s) for s in settings), **options)
     save(fitted, out)
     shown = ", ".join(f"{k} = {v}" for k, v in fitted.about["parameters"].items())
     for name, why in fitted.schema.dropped:
-        _say(f"{name!r} is not used: {why}")
+        say(f"{name!r} is not used: {why}")
     lost = fitted.about.get("unlabelled", 0)
     without = f" ({lost} more have no target)" if lost else ""
-    _say(f"{model}{' with ' + shown if shown else ''}, fitted to {fitted.about['rows']} rows{without}")
+    say(f"{model}{' with ' + shown if shown else ''}, fitted to {fitted.about['rows']} rows{without}")
     for certificate in certificates_of(fitted.pipeline)[:1]:
-        _say(str(certificate))
-    _say(f"wrote {out}")
+        say(str(certificate))
+    say(f"wrote {out}")
     return 0
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def setting(text: str) -> tuple[str, Any]:
     import ast
 
     name, sign, value = text.partition("=")
@@ -194,11 +194,11 @@ def predict(
     table = read(data)[0]
     reading = model.read(table)
     for remark in reading.remarks():
-        _remark(remark)
+        print_remark(remark)
     columns = _carried(model, table, carry)
     unused = [name for name in reading.ignored if name not in dict(columns)]
     if unused:
-        _remark(f"not used: {', '.join(unused[:8])}{' ...' if len(unused) > 8 else ''}.")
+        print_remark(f"not used: {', '.join(unused[:8])}{' ...' if len(unused) > 8 else ''}.")
     said = model.pipeline.predict(reading.X)
     columns.append(("prediction", said))
     if hasattr(model.pipeline, "predict_proba"):
@@ -216,7 +216,7 @@ def predict(
         sys.stdout.write(text.getvalue())
     else:
         write_atomic(out, text.getvalue().encode())
-        _remark(f"wrote {out} ({len(said)} rows).")
+        print_remark(f"wrote {out} ({len(said)} rows).")
     return 0
 
 
@@ -244,12 +244,12 @@ def evaluate(path: Path, data: str, by: Sequence[str] = ()) -> int:
     model = _model(path)
     table, _ = read(data)
     for remark in model.read(table).remarks():
-        _remark(remark)
+        print_remark(remark)
     unknown = [name for name in by if name not in table.columns]
     if unknown:
         raise UsageError(f"There is no column {unknown[0]!r} in {data} for --by.")
     for line in judge(model, table, by):
-        _say(line)
+        say(line)
     return 0
 
 
@@ -285,9 +285,9 @@ def certify(path: Path, data: str, target: str | None) -> int:
         y = estimator.certified_target(y) if hasattr(estimator, "certified_target") else y
         outcome = certificate.verify(X, y, weights)
         if not outcome.holds:
-            _say(f"DOES NOT HOLD: {outcome.reason}")
+            say(f"DOES NOT HOLD: {outcome.reason}")
             return 1
-    _say(str(certificate))
+    say(str(certificate))
     return 0 if certificate.holds else 1
 
 
@@ -315,7 +315,7 @@ def separable(data: str, target: str | None, drop: Sequence[str], exact: bool = 
     from certifit.geometry import separability
     from certifit.study import examine, raw_features
 
-    table, chosen = _with_target(data, target)
+    table, chosen = with_target(data, target)
     facts = examine(
         table, chosen, "classification", drop=drop, keep=[c for c in table.columns if c not in drop and c != chosen]
     )
@@ -324,13 +324,13 @@ def separable(data: str, target: str | None, drop: Sequence[str], exact: bool = 
     if not answer.holds and X.size <= 200_000:  # "touching" is proved in exact arithmetic only
         answer = separability(X, facts.y, rigor="exact")
     if not answer.holds and not exact:
-        _say("Not decided in floating-point arithmetic: --exact decides it in rational numbers, which takes longer.")
+        say("Not decided in floating-point arithmetic: --exact decides it in rational numbers, which takes longer.")
     # Several classes that are not separable may be told apart in part: only their pairs have a verdict one can read.
     if len(answer.classes) == 2 or answer.verdict == "separable":
-        _say(str(answer))
+        say(str(answer))
         return 0 if answer.holds else 1
     for (a, b), pair in answer.pairs.items():
-        _say(f"{a} and {b}: {pair.verdict}{'' if pair.holds else ' (not proved)'}")
+        say(f"{a} and {b}: {pair.verdict}{'' if pair.holds else ' (not proved)'}")
     return 0 if all(pair.holds for pair in answer.pairs.values()) else 1
 
 
@@ -343,7 +343,7 @@ def verify(path: Path, data: str, details: bool = False) -> int:
     try:
         model = load(path)
     except ModelFileError as error:
-        _say(f"DOES NOT HOLD: {error}")
+        say(f"DOES NOT HOLD: {error}")
         return 1
     if not isinstance(model, TableModel):
         from certifit.cli import _scale
@@ -357,10 +357,10 @@ def verify(path: Path, data: str, details: bool = False) -> int:
         outcome = verify_model(model, read(data)[0])
     hint = "" if details else ", --details lists them"
     said = f"every claim holds ({len(outcome.checks)} checks{hint})"
-    _say(said if outcome.holds else f"DOES NOT HOLD: {outcome.reason}")
+    say(said if outcome.holds else f"DOES NOT HOLD: {outcome.reason}")
     for check in outcome.checks:
         if details or not check.holds:
-            _say(f"  {check}")
+            say(f"  {check}")
     return 0 if outcome.holds else 1
 
 
@@ -374,7 +374,7 @@ def prove(path: Path, data: str | None, out: Path) -> int:
     if not found:
         raise CertifitError(f"{path} carries no certificate.")
     found[0].save(out)
-    _say(f"wrote {out}: {found[0].claim}")
+    say(f"wrote {out}: {found[0].claim}")
     if data is None:
         return 0
     table, _ = read(data)
@@ -383,7 +383,7 @@ def prove(path: Path, data: str | None, out: Path) -> int:
     weights = model.schema.row_weights(table)
     rows = None if weights is None else weights[present]
     write_table(beside, model.features(model.read(table).X[present]), y[present], rows)
-    _say(f"wrote {beside}; check them with: certifit check {out} {beside}")
+    say(f"wrote {beside}; check them with: certifit check {out} {beside}")
     return 0
 
 
@@ -407,23 +407,23 @@ def explain(path: Path, row: str) -> int:
     model = _model(path)
     reading = model.read(_row(model, row))
     for remark in reading.remarks():
-        _remark(remark)
+        print_remark(remark)
     told = tell(model, reading.X)
     target = model.schema.target.name if model.schema.target else "prediction"
-    _say(f"{target}: {told.prediction}")
+    say(f"{target}: {told.prediction}")
     for label, p in told.probabilities:
-        _say(f"  probability of {label}: {p:.4f}")
+        say(f"  probability of {label}: {p:.4f}")
     if told.probabilities and "decision" in (
         at := dict(decisions(model, np.array([[p for _, p in told.probabilities]])))
     ):
-        _say(f"  decision: {at['decision'][0]} (by the threshold of the study)")
+        say(f"  decision: {at['decision'][0]} (by the threshold of the study)")
     if told.path:
-        _say(told.path)
+        say(told.path)
     if told.contributions:
-        _say(f"{told.about}:")
+        say(f"{told.about}:")
         width = max(len(name) for name, _ in told.contributions[:15])
         for name, value in told.contributions[:15]:
-            _say(f"  {name:<{width}}  {value:+.4g}")
+            say(f"  {name:<{width}}  {value:+.4g}")
     return 0
 
 
@@ -458,31 +458,31 @@ def show(path: Path) -> int:
         raise UsageError(f"There is no file {path}.")
     model = load(path)
     if not isinstance(model, TableModel):
-        _say(str(model))
+        say(str(model))
         for certificate in certificates_of(model):
-            _say(str(certificate))
+            say(str(certificate))
         return 0
     about, target = model.about, model.schema.target
-    _say(f"{about.get('name', words_for(type(model.estimator)))}, fitted to {about.get('rows', '?')} rows")
+    say(f"{about.get('name', words_for(type(model.estimator)))}, fitted to {about.get('rows', '?')} rows")
     if target is not None:
         classes = f" ({', '.join(target.classes[:10])})" if target.classes else ""
-        _say(f"  predicts    {target.name}, {target.task}{classes}")
+        say(f"  predicts    {target.name}, {target.task}{classes}")
     if about.get("score"):
         s = about["score"]
         low, high = s["interval"]
-        _say(f"  score       {s['measure']} {s['mean']:.3f} ({low:.3f} to {high:.3f}) on held-out rows")
+        say(f"  score       {s['measure']} {s['mean']:.3f} ({low:.3f} to {high:.3f}) on held-out rows")
     if about.get("parameters"):
-        _say("  parameters  " + ", ".join(f"{k} = {v}" for k, v in about["parameters"].items()))
-    _say(f"  columns     {len(model.schema.sources)}")
+        say("  parameters  " + ", ".join(f"{k} = {v}" for k, v in about["parameters"].items()))
+    say(f"  columns     {len(model.schema.sources)}")
     for name in dict.fromkeys(c.text for c in model.schema.columns if c.text):
-        _say(f"    {name} (text: {sum(c.text == name for c in model.schema.columns)} words)")
+        say(f"    {name} (text: {sum(c.text == name for c in model.schema.columns)} words)")
     for column in [c for c in model.schema.columns if not c.text]:
         shown = ", ".join(column.categories[:6]) + (" ..." if len(column.categories) > 6 else "")
-        _say(f"    {column.name} ({column.kind}{': ' + shown if shown else ''})")
+        say(f"    {column.name} ({column.kind}{': ' + shown if shown else ''})")
     for name, why in model.schema.dropped:
-        _say(f"    {name} is not used: {why}")
+        say(f"    {name} is not used: {why}")
     for certificate in certificates_of(model.pipeline):
-        _say(f"  claim       {certificate.claim}")
+        say(f"  claim       {certificate.claim}")
     return 0
 
 
@@ -495,10 +495,10 @@ def export(path: Path, to: str, out: Path | None) -> int:
     written = out or Path("model").with_suffix({"onnx": ".onnx", "sql": ".sql", "python": ".py", "c": ".c"}[to])
     if to != "onnx":
         code = to_code(load(path), to, written)
-        _say(f"wrote {written} ({len(code.splitlines())} lines of {'SQL' if to == 'sql' else to.capitalize()})")
+        say(f"wrote {written} ({len(code.splitlines())} lines of {'SQL' if to == 'sql' else to.capitalize()})")
         return 0
     graph = to_onnx(load(path), written)
-    _say(
+    say(
         f"{written}: inputs {', '.join(i.name for i in graph.graph.input)}; outputs "
         f"{', '.join(o.name for o in graph.graph.output)}"
     )

@@ -33,7 +33,7 @@ _MODELS = {
 def _estimator(name: str, settings: Sequence[str]) -> Any:
     import importlib
 
-    from certifit.cli._commands import _setting
+    from certifit.cli._commands import setting
 
     key = name.strip().lower().replace("_", " ").replace("-", " ")
     if key not in _MODELS:
@@ -43,7 +43,7 @@ def _estimator(name: str, settings: Sequence[str]) -> Any:
         )
     module, cls = _MODELS[key]
     try:
-        return getattr(importlib.import_module(f"certifit.{module}"), cls)(**dict(_setting(s) for s in settings))
+        return getattr(importlib.import_module(f"certifit.{module}"), cls)(**dict(setting(s) for s in settings))
     except TypeError as error:
         raise UsageError(f"--set: {error}.") from None
 
@@ -59,7 +59,7 @@ def fit(
 ) -> int:
     """certifit fit on files that are read in partitions."""
     from certifit import scale
-    from certifit.cli._commands import _say, _writable
+    from certifit.cli._commands import say, writable
     from certifit.files import save
 
     estimator = _estimator(model, settings)
@@ -67,7 +67,7 @@ def fit(
         raise UsageError("Which column is to be predicted? Add --target COLUMN.")
     if out.is_dir():
         raise UsageError(f"--out {out} is a folder: name a file.")
-    _writable(out.absolute().parent)
+    writable(out.absolute().parent)
     source = scale.Source.of(files)
     kinds = dict(source.kinds)
     unknown = [c for c in (*drop, target) if c not in kinds]
@@ -78,11 +78,11 @@ def fit(
     fitted = scale.fit(estimator, source, target=target, features=features, progress=True, **way)
     certificate = fitted.certificate_
     save(fitted, out)
-    _say(f"{model}, fitted to {certificate.about['rows']:,} rows in {len(source.parts)} partitions")
+    say(f"{model}, fitted to {certificate.about['rows']:,} rows in {len(source.parts)} partitions")
     if left:
-        _say(f"not used, because they are not numeric: {', '.join(left[:8])}")
-    _say(str(certificate))
-    _say(f"wrote {out}")
+        say(f"not used, because they are not numeric: {', '.join(left[:8])}")
+    say(str(certificate))
+    say(f"wrote {out}")
     return 0 if certificate.holds else 1
 
 
@@ -139,13 +139,13 @@ def verify(model: Any, path: Path, data: str) -> Any:
 def predict(path: Path, data: str, out: Path | None) -> int:
     """Predictions of a plain model: a Parquet file, or one number or label a line."""
     from certifit import scale
-    from certifit.cli._commands import _remark
+    from certifit.cli._commands import print_remark
     from certifit.files import load
 
     model = load(path)
     if out is not None:
         scale.predict(model, data, out=out, progress=True)
-        _remark(f"wrote {out}.")
+        print_remark(f"wrote {out}.")
         return 0
     said = scale.predict(model, data, progress=True)
     assert said is not None

@@ -195,11 +195,11 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         X, y = read_rows(self, X, y, y_numeric=True, multi_output=False)
         y = np.asarray(y, dtype=float)
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self.link_ = _link_name(self.family, self._asked_link())
+        self.link_ = link_name(self.family, self._asked_link())
         shift = _read_offset(offset, exposure, self.link_, len(y))
-        reader = FamilyLoss(**_family_params(self.family), link=self.link_)
-        _check_values(self.family, y)
-        loss = _convex(self.family, self.link_) or reader
+        reader = FamilyLoss(**family_params(self.family), link=self.link_)
+        check_values(self.family, y)
+        loss = is_convex(self.family, self.link_) or reader
         strength = self.alpha * float(weights.sum())
         regularizer = Zero() if strength == 0 else mix_of_norms(self.l1_ratio)
         objective = Objective(loss, regularizer, strength, self.fit_intercept, offset=shift is not None)
@@ -357,7 +357,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     def _score_predictions(self, y: VectorLike, mu: Array, sample_weight: Weights = None) -> float:
         y = np.asarray(y, dtype=float)
         w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        family = FamilyLoss(**_family_params(self.family), link=_link_name(self.family, self._asked_link())).parts[0]
+        family = FamilyLoss(**family_params(self.family), link=link_name(self.family, self._asked_link())).parts[0]
         with np.errstate(all="ignore"):
             own = float(w @ np.nan_to_num(family.half_deviance(y, mu)))
             null = float(w @ np.nan_to_num(family.half_deviance(y, np.full(len(y), w @ y / w.sum()))))
@@ -365,15 +365,15 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: all folds and all α together, for convex families."""
-        link = _link_name(self.family, self._asked_link())
-        loss = _convex(self.family, link)
+        link = link_name(self.family, self._asked_link())
+        loss = is_convex(self.family, link)
         if loss is None:
             raise CannotShare(f"the {link} link makes the {self.family} likelihood not convex")
         try:
-            _check_values(self.family, np.asarray(table.y, dtype=float))
+            check_values(self.family, np.asarray(table.y, dtype=float))
         except (TypeError, ValueError) as error:
             raise CannotShare("fit rejects the targets") from error
-        return glm_answers(self, loss, FamilyLoss(**_family_params(self.family), link=link), table, grid, response)
+        return glm_answers(self, loss, FamilyLoss(**family_params(self.family), link=link), table, grid, response)
 
     def deviance_residuals(self, X: Matrix, y: VectorLike, offset: npt.ArrayLike | None = None) -> Array:
         """Signed roots of the unit deviances; rows that the model does not explain have large ones.
@@ -448,7 +448,7 @@ def _values(family: Any) -> tuple[float, float, bool]:
     return BUILT_IN[family].values if isinstance(family, str) else (0.0, np.inf, True)
 
 
-def _check_values(family: Any, y: Array) -> None:
+def check_values(family: Any, y: Array) -> None:
     low, high, closed = _values(family)
     name = family if isinstance(family, str) else getattr(family, "name", type(family).__name__)
     if np.any(y > high) or np.any(y < low if closed else y <= low):
@@ -458,7 +458,7 @@ def _check_values(family: Any, y: Array) -> None:
         )
 
 
-def _link_name(family: Any, link: str | None) -> str:
+def link_name(family: Any, link: str | None) -> str:
     if link is not None:
         return link
     if isinstance(family, ExponentialFamily):
@@ -466,7 +466,7 @@ def _link_name(family: Any, link: str | None) -> str:
     return BUILT_IN[family].link if isinstance(family, str) else "log"
 
 
-def _family_params(family: Any) -> Record:
+def family_params(family: Any) -> Record:
     if isinstance(family, NegativeBinomial):
         return {"family": "negative_binomial", "dispersion": family.dispersion}
     if isinstance(family, Tweedie):
@@ -474,7 +474,7 @@ def _family_params(family: Any) -> Record:
     return {"family": family if isinstance(family, str) else family.name}
 
 
-def _convex(family: Any, link: str) -> Loss | None:
+def is_convex(family: Any, link: str) -> Loss | None:
     """The loss whose gap can be proved, where there is one."""
     if isinstance(family, Tweedie):
         return TweedieLog(family.power) if link == "log" and 1 < family.power < 2 else None

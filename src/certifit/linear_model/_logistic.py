@@ -311,7 +311,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Probabilities of the classes, in the order of ``classes_``."""
-        return _probabilities(self.decision_function(X), self.classes_)
+        return class_probabilities(self.decision_function(X), self.classes_)
 
     def predict_log_proba(self, X: MatrixLike) -> Array:
         """Logarithms of the probabilities, accurate even where these are tiny."""
@@ -341,7 +341,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         """What a method says, from scores (rows,) for two classes, (rows, K) for more."""
         if name == "predict":
             return _labels(scores, classes, self._cut())
-        return _probabilities(scores, classes) if name == "predict_proba" else scores
+        return class_probabilities(scores, classes) if name == "predict_proba" else scores
 
     def _limit(self) -> float:
         return float(logit(self.threshold_)) if len(self.classes_) == 2 else 0.0
@@ -392,7 +392,7 @@ def _labels(scores: Array, classes: Array, threshold: float) -> Array:
     return np.asarray(classes[scores.argmax(axis=-1)])
 
 
-def _probabilities(scores: Array, classes: Array) -> Array:
+def class_probabilities(scores: Array, classes: Array) -> Array:
     """Probabilities of the classes along the last axis."""
     if len(classes) == 2:
         return np.stack([expit(-scores), expit(scores)], axis=-1)

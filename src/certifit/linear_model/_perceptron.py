@@ -324,7 +324,7 @@ class Perceptron(PerceptronBase):
         last = (self.coef_, self.intercept_) if self.warm_start and hasattr(self, "coef_") else (None, None)
         coef_init = last[0] if coef_init is None else coef_init
         intercept_init = last[1] if intercept_init is None else intercept_init
-        start = _start(len(classes), X.shape[1], coef_init, intercept_init)
+        start = start_of(len(classes), X.shape[1], coef_init, intercept_init)
         weights = compute_class_weight(self.class_weight, classes=classes, y=y)
         changes = {"validation": self._keep_aside(index)} if self.early_stopping else {}
         self.classes_ = classes
@@ -350,7 +350,7 @@ class Perceptron(PerceptronBase):
         strange = np.setdiff1d(y, known)
         if len(strange):
             raise ValueError(f"y holds the label {strange[0]!r}, which is not among the classes {known!r}.")
-        start = _start(len(known), X.shape[1], getattr(self, "coef_", None), getattr(self, "intercept_", None))
+        start = start_of(len(known), X.shape[1], getattr(self, "coef_", None), getattr(self, "intercept_", None))
         weights = compute_class_weight(self.class_weight, classes=known, y=known)
         self.classes_ = known
         self.t_ = getattr(self, "t_", 1.0)
@@ -371,7 +371,7 @@ class Perceptron(PerceptronBase):
         return mask
 
 
-def _start(n_classes: int, d: int, coef: Any, intercept: Any) -> tuple[Array, Array]:
+def start_of(n_classes: int, d: int, coef: Any, intercept: Any) -> tuple[Array, Array]:
     """Weights and offsets to begin with, checked."""
     rows = 1 if n_classes == 2 else n_classes
     w = np.zeros((rows, d)) if coef is None else np.array(coef, dtype=float).reshape(-1)

@@ -10,7 +10,7 @@ import scipy.sparse
 
 from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike
 from certifit._validation import check_is_fitted, validate_data
-from certifit.linear_model._perceptron import ClassAgainstRest, PerceptronBase, _start
+from certifit.linear_model._perceptron import ClassAgainstRest, PerceptronBase, start_of
 from certifit.solvers.perceptron import OnPass, Pass
 
 _BLOCK = 1 << 22  # numbers in a block of votes
@@ -37,7 +37,7 @@ class _Remembering(PerceptronBase):
         X, y = self._read(X, y)
         classes, index = self._encode(y)
         self.classes_ = classes
-        start = _start(len(classes), X.shape[1], None, None)
+        start = start_of(len(classes), X.shape[1], None, None)
         return X, y, self._problems(index, start, np.ones(len(classes)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from certifit._types import Array, Numeric
 from certifit.regularizers._base import Regularizer
-from certifit.regularizers._norms import _upper
+from certifit.regularizers._norms import upper_end
 from certifit.regularizers._registry import register
 
 
@@ -64,4 +64,4 @@ class ColumnNorms(Regularizer):
         return np.square(excess).sum() / (2.0 * (1.0 - self.l1_ratio))
 
     def gauge(self, v: Numeric) -> Numeric:
-        return np.max(_upper(self._lengths(v)), initial=0.0) if self.l1_ratio == 1.0 else 0.0
+        return np.max(upper_end(self._lengths(v)), initial=0.0) if self.l1_ratio == 1.0 else 0.0

@@ -157,7 +157,7 @@ class PNorm(Regularizer):
     def _norm(w: Numeric, p: float) -> Numeric:
         size = np.abs(w)
         # (w/top)^p neither overflows nor vanishes where it matters; any positive number would do for top.
-        top = float(np.max(_upper(size), initial=0.0)) or 1.0
+        top = float(np.max(upper_end(size), initial=0.0)) or 1.0
         return np.power(np.power(size / top, p).sum(), 1.0 / p) * top
 
     @property
@@ -179,7 +179,7 @@ class PNorm(Regularizer):
         return self._norm(v, self.dual_p)
 
 
-def _upper(x: Numeric) -> Array:
+def upper_end(x: Numeric) -> Array:
     """Upper ends of error-bounded numbers; plain arrays as they are."""
     return np.asarray(getattr(x, "upper", x))
 
@@ -318,7 +318,7 @@ class NonNegative(Regularizer):
     def gauge(self, v: Numeric) -> Numeric:
         positive = np.maximum(v, 0.0)
         if isinstance(self.base, Zero):
-            return 0.0 if np.all(_upper(v) <= 0.0) else np.inf
+            return 0.0 if np.all(upper_end(v) <= 0.0) else np.inf
         return self.base.gauge(positive)
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from certifit import certificates
 from certifit.certificates import Certificate
 from certifit.reinforcement._mdp import MDP
-from certifit.reinforcement._planning import _Sweeps, _values_of, value_iteration
+from certifit.reinforcement._planning import Sweeps, value_iteration, values_of
 
 
 def certify_policy(policy: npt.ArrayLike, mdp: MDP, *, tol: float = 1e-9, rigor: Any = "float") -> Certificate:
@@ -44,7 +44,7 @@ def certify_policy(policy: npt.ArrayLike, mdp: MDP, *, tol: float = 1e-9, rigor:
     evidence = {
         "policy": rows,
         "values": best.values,
-        "policy_values": _values_of(_Sweeps(mdp), rows),
+        "policy_values": values_of(Sweeps(mdp), rows),
         "discount": mdp.discount,
     }
     return certificates.issue("policy", mdp.data(), evidence, rigor)

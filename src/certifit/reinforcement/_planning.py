@@ -44,7 +44,7 @@ class _PlanState(NamedTuple):
 _SHOWN = 100  # states up to which a trace holds the value of each
 
 
-class _Sweeps:
+class Sweeps:
     """Bellman's operator of one process, as compiled sweeps."""
 
     def __init__(self, mdp: MDP) -> None:
@@ -200,7 +200,7 @@ def value_iteration(
     method = respelled("method", method)
     if method not in ("auto", "jacobi", "gauss_seidel", "prioritised"):
         raise ValueError(f"method must be 'auto', 'jacobi', 'gauss_seidel' or 'prioritised', not {method!r}.")
-    sweeps = _Sweeps(mdp)
+    sweeps = Sweeps(mdp)
 
     def advance(state: _PlanState) -> _PlanState:
         V = state.values
@@ -255,10 +255,10 @@ def policy_value(mdp: MDP, policy: npt.ArrayLike) -> Array:
     >>> policy_value(mdp, [0, 0]).tolist()
     [0.0, 2.0]
     """
-    return _values_of(_Sweeps(mdp), mdp.rows(policy))
+    return values_of(Sweeps(mdp), mdp.rows(policy))
 
 
-def _values_of(sweeps: _Sweeps, rows: Array) -> Array:
+def values_of(sweeps: Sweeps, rows: Array) -> Array:
     A = scipy.sparse.identity(sweeps.n, format="csc") - sweeps.mdp.discount * sweeps.P[rows].tocsc()
     return np.atleast_1d(scipy.sparse.linalg.spsolve(A, sweeps.mdp.rewards[rows]))
 
@@ -285,10 +285,10 @@ def policy_iteration(mdp: MDP, max_iter: int = 1000, time_budget: float | None =
     >>> plan.values.tolist(), plan.certify(rigor="exact").loss
     ([1.0, 2.0], 0.0)
     """
-    sweeps = _Sweeps(mdp)
+    sweeps = Sweeps(mdp)
 
     def state(rows: Array) -> _PlanState:
-        V = _values_of(sweeps, rows)
+        V = values_of(sweeps, rows)
         TV, greedy = sweeps.best(V)
         # Another action only where it is better beyond rounding: policies then cannot come back.
         least = V + 1e-12 * (1.0 + np.abs(V))

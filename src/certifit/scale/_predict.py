@@ -77,10 +77,10 @@ class Answerer:
             return None
         if not self._is_linear():
             return self._asked("predict_proba", block)
-        from certifit.linear_model._logistic import _probabilities
+        from certifit.linear_model._logistic import class_probabilities
 
         z = self._linear(block)
-        return _probabilities(z[0] if len(z) == 1 else np.ascontiguousarray(z.T), self.model.classes_)
+        return class_probabilities(z[0] if len(z) == 1 else np.ascontiguousarray(z.T), self.model.classes_)
 
     def _is_linear(self) -> bool:
         names = {"LinearRegression", "Ridge", "Lasso", "ElasticNet", "LogisticRegression", "LinearSVC", "GLM",

@@ -20,7 +20,7 @@ from certifit._types import Array, BaseEstimator, ClassWeight
 from certifit.certificates.passes import Derivatives, decrement
 from certifit.exceptions import NoOptimumError, TableError
 from certifit.glm import GLM
-from certifit.glm._glm import _check_values, _convex, _family_params, _link_name
+from certifit.glm._glm import check_values, family_params, is_convex, link_name
 from certifit.losses import FamilyLoss, Logistic, Softmax, Squared
 from certifit.parallel import one_thread
 from certifit.regularizers import SquaredL2, Zero, mix_of_norms
@@ -264,11 +264,11 @@ def warn_if_short(model: BaseEstimator, at: Fit) -> None:
 def fit_glm(job: Job, model: GLM) -> None:
     """A generalized linear model whose likelihood is convex."""
     seen = job.look(labels=False)
-    link = _link_name(model.family, model._asked_link())
-    loss = _convex(model.family, link)
+    link = link_name(model.family, model._asked_link())
+    loss = is_convex(model.family, link)
     if loss is None:
         raise TypeError(refusal(model, f"the {link} link makes the {model.family} likelihood not convex"))
-    _check_values(model.family, np.array([seen.low[-1], seen.high[-1]]))
+    check_values(model.family, np.array([seen.low[-1], seen.high[-1]]))
     strength = float(model.alpha) * seen.total
     if strength * model.l1_ratio > 0.0 and not isinstance(loss, Squared):
         raise TypeError(refusal(model, "an l1 penalty needs multipliers of every row"))
@@ -279,7 +279,7 @@ def fit_glm(job: Job, model: GLM) -> None:
     if shifted and strength * model.l1_ratio > 0.0:
         raise TypeError(refusal(model, "an l1 penalty beside offsets of rows needs multipliers of every row"))
     objective = Objective(loss, regularizer, strength, bool(model.fit_intercept), offset=shifted)
-    reader = FamilyLoss(**_family_params(model.family), link=link)
+    reader = FamilyLoss(**family_params(model.family), link=link)
     model.link_, model._loss, model._reader, model.trace_ = link, loss, reader, Trace()
     model._statistics = {"spread": None, "rows": seen.rows}
     if isinstance(loss, Squared) and not shifted:

@@ -39,7 +39,7 @@ _GROWING = (
 
 
 @dataclass(frozen=True)
-class _Table:
+class TreeTable:
     """A training set as read: numbers, what the columns are, target, and what was given."""
 
     X: Array
@@ -140,7 +140,7 @@ class DecisionTree(Certified, BaseEstimator):
             raise ValueError("Every sample weight is zero: there is nothing to learn from.")
         return w
 
-    def _read(self, X: Matrix, y: Any, sample_weight: Weights) -> _Table:
+    def _read(self, X: Matrix, y: Any, sample_weight: Weights) -> TreeTable:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         numbers, columns = self._read_X(X, reset=True)
@@ -151,7 +151,7 @@ class DecisionTree(Certified, BaseEstimator):
             raise ValueError("Every row has weight zero: there is nothing to learn from.")
         signs = self._read_signs(target, numbers.shape[1])
         given = Data(numbers if issparse(X) else X, y, weight)
-        return _Table(numbers, columns, target, given, classes, class_weight, signs)
+        return TreeTable(numbers, columns, target, given, classes, class_weight, signs)
 
     def _read_signs(self, target: Any, d: int) -> Array | None:
         """Requested directions, with scikit-learn's messages; None where there are none."""
@@ -222,7 +222,7 @@ class DecisionTree(Certified, BaseEstimator):
         )
         return self
 
-    def _questions(self, table: _Table, grown: Grown, held: Array | None) -> Trace:
+    def _questions(self, table: TreeTable, grown: Grown, held: Array | None) -> Trace:
         """Every split that a node of the tree compared, with its gain."""
         if isinstance(table.target, SeveralTargets):
             raise ValueError(
@@ -237,7 +237,7 @@ class DecisionTree(Certified, BaseEstimator):
             grown.tree, grown.drawn
         )
 
-    def _name_classes(self, table: _Table) -> None:
+    def _name_classes(self, table: TreeTable) -> None:
         self.n_outputs_ = self.tree_.n_outputs
 
     def _settings(self, target: Any, d: int, seed: int) -> Settings:
@@ -246,7 +246,7 @@ class DecisionTree(Certified, BaseEstimator):
             params["criterion"] = "squared_error"
         return resolve(params, target.n, d, target.total, seed)
 
-    def _grow(self, table: _Table, seed: int) -> tuple[Grown, Array, Choice | None, Array | None]:
+    def _grow(self, table: TreeTable, seed: int) -> tuple[Grown, Array, Choice | None, Array | None]:
         """The grown tree, which nodes keep their split, how α was chosen, and the rows held back."""
         if isinstance(table.target, SeveralTargets):
             grown = self._grow_general(table, seed)
@@ -277,7 +277,7 @@ class DecisionTree(Certified, BaseEstimator):
             return grown, reduced_error(grown.tree, table.X[held], table.target.rows(held)), None, held
         return grown, prune(grown, self.ccp_alpha)[1], None, None
 
-    def _grow_general(self, table: _Table, seed: int) -> Grown:
+    def _grow_general(self, table: TreeTable, seed: int) -> Grown:
         """The tree of what the compiled loops do not know."""
         if self.pruning is not None:
             raise ValueError(
@@ -427,7 +427,7 @@ class DecisionTree(Certified, BaseEstimator):
 
 
 def general_evidence(
-    table: _Table, grown: Grown, asks: Array, alpha: float, held: Array | None, splitter: str
+    table: TreeTable, grown: Grown, asks: Array, alpha: float, held: Array | None, splitter: str
 ) -> Callable[[], dict[str, Any]]:
     """All that a re-check of several targets, counts or random splits needs besides the data."""
     t, s = grown.tree, grown.settings
@@ -457,7 +457,7 @@ def _plain_names(classes: Array) -> Array:
 
 
 def _evidence(
-    table: _Table, grown: Grown, asks: Array, alpha: float, held: Array | None, splitter: str
+    table: TreeTable, grown: Grown, asks: Array, alpha: float, held: Array | None, splitter: str
 ) -> Callable[[], dict[str, Any]]:
     """All that a re-check needs besides the data (made when the certificate is first read)."""
     t, s = grown.tree, grown.settings

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from certifit._sklearn import StrOptions
 from certifit._types import Array, ClassWeight, Matrix, Record, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted
-from certifit.tree._base import DecisionTree, _Table
+from certifit.tree._base import DecisionTree, TreeTable
 from certifit.tree._general import SeveralTargets
 from certifit.tree._target import TreeTarget
 
@@ -161,7 +161,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         sizes = tuple(len(c) for c, _ in pairs)
         return SeveralTargets(codes, sizes, None, weight), [c for c, _ in pairs], factors
 
-    def _name_classes(self, table: _Table) -> None:
+    def _name_classes(self, table: TreeTable) -> None:
         super()._name_classes(table)
         classes: Any = table.classes
         if isinstance(classes, list) and len(classes) == 1:

@@ -16,7 +16,7 @@ from certifit._types import Array, BaseEstimator
 from certifit._validation import check_is_fitted
 
 
-def _word(v: object) -> str:
+def word_of(v: object) -> str:
     return f"{v:g}" if isinstance(v, float) else str(v)
 
 
@@ -33,10 +33,10 @@ def split(
     j = int(tree.feature[node])
     name = column_name(model, j, feature_names)
     if tree.group[node] >= 0:
-        words = [_word(c) for c in columns.categories[j]]
+        words = [word_of(c) for c in columns.categories[j]]
         left = set(tree.left_categories(node).tolist())
         sides = [[w for k, w in enumerate(words) if (k in left) == side] for side in (True, False)]
-        return _among(name, *sides), _among(name, *sides[::-1])
+        return among(name, *sides), among(name, *sides[::-1])
     if np.isinf(tree.threshold[node]):
         return f"{name} is known", f"{name} is missing"
     if columns.kinds[j] == "boolean":
@@ -45,7 +45,7 @@ def split(
     return f"{name} <= {threshold}", f"{name} > {threshold}"
 
 
-def _among(name: str, words: list[str], others: list[str]) -> str:
+def among(name: str, words: list[str], others: list[str]) -> str:
     """Membership in words, told by the shorter of the two lists."""
     if len(words) <= max(len(others), 1) and words:
         return f"{name} = {words[0]}" if len(words) == 1 else f"{name} in {{{', '.join(words)}}}"
@@ -247,7 +247,7 @@ class Explanation:
         lines = [f"before any split: {self.shares[0]}"]
         for i, (asked, value, share) in enumerate(zip(self.splits, self.values, self.shares[1:]), start=1):
             lines.append(f"{i}. {asked}  (it is {value}): {share}")
-        lines.append(f"so: {_word(self.prediction)}, from {self.support} training rows")
+        lines.append(f"so: {word_of(self.prediction)}, from {self.support} training rows")
         return "\n".join(lines)
 
 
@@ -274,7 +274,7 @@ def _value(model: BaseEstimator, j: int, row: Array) -> str:
         return "missing"
     known = model.columns_.categories[j]
     if known is not None:
-        return _word(known[int(row[j])])
+        return word_of(known[int(row[j])])
     return str(bool(row[j])) if model.columns_.kinds[j] == "boolean" else f"{row[j]:g}"
 
 

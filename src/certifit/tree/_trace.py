@@ -12,7 +12,7 @@ from certifit._trace import Trace, TraceRow
 from certifit._types import Array
 from certifit.certificates.tree_questions import ENUMERATE, groupings
 from certifit.tree._columns import Columns
-from certifit.tree._export import _among, _word
+from certifit.tree._export import among, word_of
 from certifit.tree._growing import Settings
 from certifit.tree._structure import Tree
 from certifit.tree._target import TreeTarget
@@ -72,7 +72,7 @@ class Work:
         code = np.where(np.isnan(self.X[here, j]), -1, self.X[here, j]).astype(int)
         known = self.columns.categories[j] or ()
         present, which = np.unique(code, return_inverse=True)
-        words = ["missing" if c < 0 else _word(known[c]) for c in present]
+        words = ["missing" if c < 0 else word_of(known[c]) for c in present]
         k = self.target.n_classes
         if len(present) < 2 or (self.target.codes is not None and k > 2 and len(present) > ENUMERATE):
             return
@@ -80,7 +80,7 @@ class Work:
         np.add.at(sums, which, self._columns(here))
         for mask in groupings(sums, k, self.target.codes is not None):
             sides = [[w for w, m in zip(words, mask) if m == side] for side in (True, False)]
-            yield _among(self.columns.name(j), *sides), np.asarray(mask)[which]
+            yield among(self.columns.name(j), *sides), np.asarray(mask)[which]
 
     def _columns(self, here: Array) -> Array:
         """Weight by class, or weight and weight × value."""
