@@ -42,10 +42,11 @@ def entries() -> list[Entry]:
 
 
 def _exact(X: Any, y: Any, folds: Any, alphas: Any) -> Any:
-    from certifit.solvers.lasso_folds import lasso_folds
+    from certifit.design import FoldTable
+    from certifit.solvers.lasso_folds import LassoFolds
 
     split = list(folds.split(X))
-    return zip(split, lasso_folds(X, y, split, alphas, tol=1e-12))
+    return zip(split, LassoFolds(FoldTable(X, y, split)).paths(alphas, tol=1e-12))
 
 
 def _errors(X: Any, y: Any, coef: Any, offset: Any) -> Any:
