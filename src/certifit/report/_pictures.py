@@ -196,6 +196,7 @@ def _target(axes: Axes, record: Record) -> None:
     axes.grid(axis="x", visible=False)
     axes.set_xlabel(_plain(record["data"]["target"]))
     axes.set_ylabel("rows")
+    axes.locator_params(axis="y", integer=True)
 
 
 def _curves(record: Record) -> list[Mapping[str, Any]]:
