@@ -91,7 +91,7 @@ class TreeOptimality(Kind):
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         tree, rules = GrownTree(evidence, data.X.shape[1]), GrowingRules.of(evidence)
-        _check_match(tree, rules, evidence)
+        tq.check_match(tree.value.shape[1], tree.group[tree.inner], tree.feature[tree.inner], rules.criterion, evidence)
         table = _Table(data, evidence)
         walk = _Walk(tree, table, evidence, rules)
         with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons below
@@ -213,18 +213,6 @@ class GrownTree:
             level = level[self.asks[level]]
             level = np.concatenate([self.left[level], self.right[level]])
         return np.concatenate(reached)
-
-
-def _check_match(tree: GrownTree, rules: GrowingRules, e: Evidence) -> None:
-    """Criterion and values are for the classes or numbers at hand; groups are of categories, thresholds of numbers."""
-    classes = e.get("classes")
-    if (classes is not None) != (rules.criterion in ("gini", "entropy")):
-        raise ValueError("the criterion is not for such targets")
-    if tree.value.shape[1] != (1 if classes is None else len(classes)):
-        raise ValueError("a node has one value, or one for each class")
-    named = np.array([c is not None for c in e["categories"]], dtype=bool)
-    if np.any((tree.group >= 0)[tree.inner] != named[tree.feature[tree.inner]]):
-        raise ValueError("columns of categories are split by groups, and no others")
 
 
 class _Table:

@@ -167,6 +167,21 @@ def drawn_columns(e: Evidence, inner: Array, feature: Array, columns: int) -> Ar
     return drawn
 
 
+def check_match(width: int, group: Array, feature: Array, criterion: str, e: Evidence) -> None:
+    """Criterion and values are for the classes or numbers at hand; groups are of categories, thresholds of numbers.
+
+    ``width`` is how many values a node has, ``group`` and ``feature`` are those of the nodes that are split.
+    """
+    classes = e.get("classes")
+    if (classes is not None) != (criterion in ("gini", "entropy")):
+        raise ValueError("the criterion is not for such targets")
+    if width != (1 if classes is None else len(classes)):
+        raise ValueError("a node has one value, or one for each class")
+    named = np.array([c is not None for c in e["categories"]], dtype=bool)
+    if np.any((group >= 0) != named[feature]):
+        raise ValueError("columns of categories are split by groups, and no others")
+
+
 def by_value(y: Array, code: Callable[[object], int]) -> Array:
     """The code of every label, asked once for each that occurs."""
     if y.dtype == object:
