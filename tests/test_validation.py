@@ -202,3 +202,20 @@ def test_parameters_that_passed_once_are_not_checked_again_and_others_are(monkey
     Ridge(fit_intercept=True)._validate_params()
     with pytest.raises(ValueError, match="fit_intercept"):
         Ridge(fit_intercept=2)._validate_params()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.int16])
+def test_classes_and_codes_are_those_of_unique(dtype):
+    rng = np.random.default_rng(0)
+    info = np.iinfo(dtype)
+    for low in (info.min, info.max - 120, 0, 5):
+        y = np.array(low, dtype) + rng.integers(0, 121, size=1000).astype(dtype)
+        classes, codes = ours.classes_and_codes(y)
+        expected = np.unique(y, return_inverse=True)
+        assert classes.dtype == dtype
+        assert np.array_equal(classes, expected[0])
+        assert np.array_equal(codes, expected[1])
+    words = np.array(["b", "a", "b"])
+    assert ours.classes_and_codes(words)[1].tolist() == [1, 0, 1]
+    wide = np.array([info.min, info.max, info.min], dtype)
+    assert ours.classes_and_codes(wide)[1].tolist() == [0, 1, 0]

@@ -44,7 +44,7 @@ def check_is_fitted(model: Any, attributes: Any = None, **options: Any) -> None:
 def check_classification_targets(y: Any) -> None:
     """scikit-learn's `check_classification_targets`, at once for integers of which at most half are different."""
     plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu" and len(y) > 0
-    if not (plain and (len(y) <= 20 or 2 * len(np.unique(y)) <= len(y))):
+    if not (plain and (len(y) <= 20 or 2 * _span(y) <= len(y) or 2 * len(np.unique(y)) <= len(y))):
         sklearn.utils.multiclass.check_classification_targets(y)
 
 
@@ -64,6 +64,28 @@ class StatesTags:
                 group, name = path.split(".")
                 setattr(getattr(tags, group), name, value(self) if callable(value) else value)
         return tags
+
+
+def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels in their order, and for each row the number of its own; integers close together by counting.
+
+    Examples
+    --------
+    >>> classes_and_codes(np.array([7, 5, 7]))
+    (array([5, 7]), array([1, 0, 1]))
+    """
+    if y.dtype.kind not in "iu" or not 0 < _span(y) <= len(y):
+        classes = np.unique(y)
+        return classes, np.searchsorted(classes, y)
+    low = y.min()
+    place = ((y if y.dtype.kind == "u" else y.astype(np.int64)) - low).astype(np.int64)
+    there = np.bincount(place) > 0
+    return low + np.flatnonzero(there).astype(y.dtype), (np.cumsum(there) - 1)[place]
+
+
+def _span(y: np.ndarray) -> int:
+    """How many different integers there can be in y."""
+    return int(y.max()) - int(y.min()) + 1 if len(y) else 0
 
 
 class RemembersParameters:

@@ -104,3 +104,19 @@ def test_hessians_of_many_classes_by_the_compiled_loop_are_those_of_numpy(monkey
     monkeypatch.setattr(_smooth_sum, "many_products", lambda n, d: False)
     expected = f.hessian(Z)
     np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_rows_of_two_classes_are_evaluated_by_the_compiled_loop(dtype, monkeypatch):
+    rng = np.random.default_rng(6)
+    X = rng.normal(1.0, 2.0, size=(60_000, 80)).astype(dtype)
+    y = np.where(rng.random(len(X)) < 0.3, 1.0, -1.0)
+    f = SmoothSum.of(Task(Objective(Logistic(), SquaredL2(), 1.0), as_design(X), y, rng.random(len(X))))
+    theta = 0.1 * rng.normal(size=(81, 1))
+    value, Z, G = f.evaluate(theta)
+    monkeypatch.setattr(_smooth_sum, "_LARGE", X.size + 1)
+    plain = replace(f).evaluate(theta)
+    assert value == pytest.approx(plain[0], rel=1e-13)
+    np.testing.assert_allclose(Z, plain[1], atol=1e-12)
+    np.testing.assert_allclose(G, plain[2], atol=1e-9)
+    assert np.array_equal(f.evaluate(theta)[2], G)

@@ -10,7 +10,7 @@ from certifit.design._design import Design, Moments, MomentSums, as_design
 from certifit.design._fingerprint import fingerprint, look
 from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
 from certifit.design._gram_blocks import Blocks, TwiceBlocks, WholeBlocks, blocks
-from certifit.design._gram_pass import GramBeside, GramSum, compiled_loop_suits, gram_pass, many_products
+from certifit.design._gram_pass import GramBeside, GramSum, compiled_loop_suits, gram_pass, many_products, read_only
 from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, lifted_cholesky, powers_of_two, pseudo_inverse
 
 __all__ = [
@@ -46,4 +46,5 @@ __all__ = [
     "many_products",
     "powers_of_two",
     "pseudo_inverse",
+    "read_only",
 ]

@@ -8,9 +8,9 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.design._design import Design
-from certifit.design._gram_pass import compiled_loop_suits, gram_pass
+from certifit.design._gram_pass import compiled_gram, compiled_loop_suits
 from certifit.design._linalg import cholesky
-from certifit.parallel import sum_over_rows
+from certifit.parallel import by_ranges, sum_over_rows
 
 _BLOCK = 2048  # rows per block of a weighted Gram matrix
 _SOME = 4096  # rows that are enough to find a centre and a scale
@@ -34,6 +34,8 @@ class Coordinates:
         What was subtracted from the raw columns, and what they were divided by.
     ready : bool
         Whether the rows of the design are those of A, ones included.
+    many : bool
+        Whether they are some of so many that compiled loops are used in any case.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Coordinates:
     centre: Array
     unit: Array
     ready: bool = False
+    many: bool = False
 
     @classmethod
     def of(cls, design: Design, weights: Array, fit_intercept: bool) -> Coordinates:
@@ -120,9 +123,15 @@ class Coordinates:
         """The same coordinates on some of the rows: centred, scaled and with their ones once and for all."""
         if self.design.is_sparse:
             return replace(self, design=Design(self.design.X[index]))
-        A = self.rows(index)
+        A = np.empty((len(index), self.width))
+
+        def fill(first: int, last: int) -> None:
+            A[first:last] = self.rows(index[first:last])
+
+        by_ranges(fill, len(index), _BLOCK)
         nothing, ones = np.zeros(A.shape[1]), np.ones(A.shape[1])
-        return Coordinates(Design(A), nothing, ones, False, nothing, ones, ready=True)
+        many = self.many or compiled_loop_suits(self.design.stored)
+        return Coordinates(Design(A), nothing, ones, False, nothing, ones, ready=True, many=many)
 
     def raw(self, theta: Array) -> tuple[Array, Array]:
         """Coefficients (K, d) and offsets (K,) in the user's units."""
@@ -144,7 +153,7 @@ class Coordinates:
         """Aᵀ diag(h) A for h ≥ 0 (n,); where rows are many, the loop that multiplies them needs no scaled copies."""
         d = self.design.shape[1]
         usual = np.all((self.scale > _SMALL) & (self.scale < 1.0 / _SMALL))
-        if self.design.is_sparse or not (usual and compiled_loop_suits(self.design.stored)):
+        if self.design.is_sparse or not (usual and (self.many or compiled_loop_suits(self.design.stored))):
 
             def work(rows: slice) -> tuple[Array]:
                 A = self.rows(rows) * np.sqrt(h[rows])[:, None]
@@ -152,7 +161,7 @@ class Coordinates:
 
             return np.asarray(sum_over_rows(work, (len(h), self.width), _BLOCK)[0])
         G = np.empty((self.width, self.width))
-        inner, _, sums = gram_pass(self.design.stored, None, h, self.mean)
+        inner, _, sums = compiled_gram(self.design.stored, None, h, self.mean)
         G[:d, :d] = inner / np.outer(self.scale, self.scale)
         if self.fit_intercept:
             G[:d, d] = G[d, :d] = sums / self.scale

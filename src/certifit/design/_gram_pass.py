@@ -18,7 +18,10 @@ _NUMBERS = 1 << 18  # numbers of one block: with smaller ones threads wait for e
 _LARGE = 1 << 29  # products of two numbers from which on the compiled loop is worth the time it may take to compile
 _WIDE = 1024  # columns up to which its blocks stay in a cache
 _ROWS = 128  # of a packed block: enough that adding its tiles to the sums costs little
-_PARTS = 16  # of the rows, summed on their own: a fixed number, so that rounding is always the same
+_PARTS = (
+    16  # of the rows, summed on their own; how many depends on the shape alone, so that rounding is always the same
+)
+_WORTH = 1 << 25  # products that are worth the buffers of a part
 _PACKED = 1 << 17  # numbers of a packed block, at most: half of a second-level cache
 
 
@@ -54,7 +57,7 @@ def gram_pass(
     if rough and weights is None and shift is None and X.dtype == np.float32:
         return _narrow(X, right)
     if compiled_loop_suits(X):
-        return _compiled(X, right, weights, shift)
+        return compiled_gram(X, right, weights, shift)
 
     def work(rows: slice) -> tuple[Array, Array, Array]:
         A = X[rows].astype(float, copy=False) if shift is None else np.subtract(X[rows], shift, dtype=float)
@@ -117,7 +120,7 @@ class GramSum:
 
         width = padded(len(shift) + targets + 1)
         rows = max(16, min(_ROWS, _PACKED // width))
-        self.shift, self.targets = _read_only(shift), targets
+        self.shift, self.targets = read_only(shift), targets
         self._loop, self._both = gram_rows, gram_and_fold
         self.sums, self._left = _aligned(width, width), _aligned(rows, width)
         self._right = _aligned(rows, width) if weighted else self._left
@@ -128,10 +131,10 @@ class GramSum:
 
     def add_and_fold(self, X: Array, R: Array, words: Array, *folding: Any) -> int:
         """`add` without weights, and the loop `fold_blocks` on the words of X, in one read."""
-        return int(self._both(*self._given(X, R, np.empty(0)), _read_only(words), *folding))
+        return int(self._both(*self._given(X, R, np.empty(0)), read_only(words), *folding))
 
     def _given(self, *rows: Array) -> tuple[Array, ...]:
-        return *map(_read_only, rows), self.shift, self._left, self._right, self.sums
+        return *map(read_only, rows), self.shift, self._left, self._right, self.sums
 
     def parts(self) -> tuple[Array, Array, Array]:
         """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
@@ -194,16 +197,22 @@ def _aligned(rows: int, columns: int) -> Array:
     return memory[first : first + rows * columns].reshape(rows, columns)
 
 
-def _read_only(A: Array) -> Array:
-    """The same array: for Numba those that can be written to are another type, for which it would compile again."""
+def read_only(A: Array) -> Array:
+    """The same array: for Numba those that can be written to are another type, for which it would compile again.
+
+    Examples
+    --------
+    >>> read_only(np.ones(1)).flags.writeable
+    False
+    """
     view = A.view()
     view.flags.writeable = False
     return view
 
 
-def _compiled(X: Array, R: Array, weights: Array | None, shift: Array | None) -> tuple[Array, Array, Array]:
-    """By the compiled loop: rows, right-hand sides and ones are columns of one product."""
-    R = np.ascontiguousarray(R, dtype=float)
+def compiled_gram(X: Array, R: Array | None, weights: Array | None, shift: Array | None) -> tuple[Array, Array, Array]:
+    """`gram_pass` by the compiled loop: rows, right-hand sides and ones are columns of one product."""
+    R = np.ascontiguousarray(np.empty((len(X), 0)) if R is None else R, dtype=float)
     s = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=float)
     c = np.zeros(X.shape[1]) if shift is None else np.ascontiguousarray(shift, dtype=float)
 
@@ -212,7 +221,8 @@ def _compiled(X: Array, R: Array, weights: Array | None, shift: Array | None) ->
         part.add(X[rows], R[rows], s[rows])
         return part
 
-    total, *more = side_by_side(work, ranges(len(X), _PARTS))
+    n, d = X.shape
+    total, *more = side_by_side(work, ranges(n, max(1, min(_PARTS, n * d**2 // _WORTH))))
     with np.errstate(over="ignore", invalid="ignore"):  # shows in the result
         for part in more:
             total.sums += part.sums

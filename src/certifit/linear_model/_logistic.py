@@ -19,7 +19,7 @@ from certifit._linear_scores import SparseCoefficients, dense, linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
 from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
-from certifit._validation import check_classification_targets, check_is_fitted
+from certifit._validation import check_classification_targets, check_is_fitted, classes_and_codes
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import Design, as_design
 from certifit.inference import Summary, likelihood_summary
@@ -173,8 +173,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         X, y = read_rows(self, X, y)
         check_classification_targets(y)
         given = read_weights(sample_weight, X)
-        classes = np.unique(y)
-        code = np.searchsorted(classes, y)
+        classes, code = classes_and_codes(y)
         if len(classes) < 2 or (given is not None and len(np.unique(y[given > 0])) < 2):
             raise ValueError(self._one_class(classes if given is None else np.unique(y[given > 0])))
         factors = np.ones(len(classes))

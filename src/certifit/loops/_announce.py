@@ -25,6 +25,7 @@ WORDS = {
     "hulls": "hard margins",
     "kmeans": "k-means",
     "linear_svc": "linear support vector machines",
+    "logistic": "logistic regression",
     "moments": "naive Bayes",
     "neighbors_brute": "nearest neighbours",
     "neighbors_integers": "nearest neighbours",

@@ -14,9 +14,18 @@ from typing import NamedTuple
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Cholesky, Coordinates, GramSum, PseudoInverse, cholesky, many_products, pseudo_inverse
-from certifit.losses import Loss, Softmax
-from certifit.parallel import by_ranges, ranges, sum_over_rows
+from certifit.design import (
+    Cholesky,
+    Coordinates,
+    GramSum,
+    PseudoInverse,
+    cholesky,
+    many_products,
+    pseudo_inverse,
+    read_only,
+)
+from certifit.losses import Logistic, Loss, Softmax
+from certifit.parallel import by_ranges, ranges, side_by_side, sum_over_rows
 from certifit.solvers._separable import separable
 from certifit.solvers._task import Task
 
@@ -24,6 +33,8 @@ _BLOCK = 512  # rows per block of a Hessian of several classes
 _RANGE = 1 << 14  # curvatures that are worth a thread
 _NUMBERS = 1 << 18  # of X that a pass takes at a time: they are read twice, the second time from a cache
 _PRODUCTS = 1 << 21  # multiplications of one product: smaller ones leave two threads waiting for the interpreter
+_LARGE = 1 << 22  # numbers of X from which on a compiled loop is worth the time it may take to compile
+_PARTS = 32  # of the rows, summed on their own: a fixed number, so that rounding is always the same
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
 
 
@@ -77,6 +88,8 @@ class SmoothSum:
 
     def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
         """The objective, the scores (n, K) and the gradient (p, K), in one pass over X."""
+        if self._suits_compiled_loop:
+            return self._evaluate_logistic(theta)
         design, sparse = self.columns.design, self.columns.design.is_sparse
         w, shift = self.columns.outward(theta)
         w = np.ascontiguousarray(w)  # the product with a transposed one takes three times as long
@@ -98,6 +111,29 @@ class SmoothSum:
         block = max(512, min(_NUMBERS, _PRODUCTS // self.outputs) // design.shape[1])
         data, top, total = work(slice(0, len(Z))) if sparse else sum_over_rows(work, design.shape, block)
         return data + self._level + self._penalty(theta), Z, self._pulled(self.columns.gathered(top, total), theta)
+
+    @cached_property
+    def _suits_compiled_loop(self) -> bool:
+        design = self.columns.design
+        plain = isinstance(self.loss, Logistic) and self.offset is None and not design.is_sparse
+        return plain and design.stored.size >= _LARGE and design.stored.flags.c_contiguous
+
+    def _evaluate_logistic(self, theta: Array) -> tuple[float, Array, Array]:
+        """`evaluate` by a compiled loop that reads every row once."""
+        from certifit.loops.logistic import logistic_pass  # loads Numba: only for what is large
+
+        X, Z = read_only(self.columns.design.stored), np.empty((len(self.y), 1))
+        w, shift = (np.ascontiguousarray(part) for part in self.columns.outward(theta))
+        y, s = np.ascontiguousarray(self.y, dtype=float), np.ascontiguousarray(self.weights)
+
+        def work(edges: tuple[int, int]) -> tuple[float, float, Array]:
+            rows, gradient = slice(*edges), np.zeros(X.shape[1])
+            value, total = logistic_pass(X[rows], y[rows], s[rows], w[:, 0], float(shift[0]), Z[rows, 0], gradient)
+            return value, total, gradient
+
+        values, totals, gradients = zip(*side_by_side(work, ranges(len(y), _PARTS)))
+        G = self.columns.gathered(np.sum(gradients, axis=0)[:, None], np.array([sum(totals)]))
+        return sum(values) + self._level + self._penalty(theta), Z, self._pulled(G, theta)
 
     def _penalty(self, theta: Array) -> float:
         return 0.5 * float(self.ridge @ np.square(theta - self.prior).sum(axis=1))
