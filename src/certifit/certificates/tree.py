@@ -225,8 +225,8 @@ class _Table:
         self.y: Array | None = None
         weight = data.weights.astype(float)
         if e.get("classes") is not None:
-            place = places_of(e["classes"])
-            self.codes = tq.by_value(y, lambda v: place[label_key(v)])
+            place = tq.places_of(e["classes"])
+            self.codes = tq.by_value(y, lambda v: place[tq.label_key(v)])
             if e.get("class_weight") is not None:
                 factor = np.asarray(e["class_weight"], dtype=float)
                 if factor.shape != (len(place),) or not np.all((factor >= 0) & np.isfinite(factor)):
@@ -245,18 +245,6 @@ class _Table:
         self.growing, self.held = np.flatnonzero(use & ~held), np.flatnonzero(use & held)
 
 
-def label_key(v: object) -> Any:
-    return float(v) if isinstance(v, (int, float, np.number, bool, np.bool_)) else str(v)
-
-
-def places_of(names: Any) -> dict[Any, int]:
-    """The place of each name in a list without repetitions."""
-    place = {label_key(c): k for k, c in enumerate(names)}
-    if len(place) != len(names):
-        raise ValueError("a class or category is listed twice")
-    return place
-
-
 def _coded(X: Matrix, categories: Any) -> Array:
     """X as floats, categories by their place in the list; NaN is missing."""
     if len(categories) != X.shape[1]:
@@ -268,8 +256,8 @@ def _coded(X: Matrix, categories: Any) -> Array:
         if known is None:
             out[:, j] = [np.nan if _is_missing(v) else float(v) for v in X[:, j]]
         else:
-            place = places_of(known)  # a value that is not listed would be hidden: KeyError
-            out[:, j] = [np.nan if _is_missing(v) else place[label_key(v)] for v in X[:, j]]
+            place = tq.places_of(known)  # a value that is not listed would be hidden: KeyError
+            out[:, j] = [np.nan if _is_missing(v) else place[tq.label_key(v)] for v in X[:, j]]
     return out
 
 

@@ -34,7 +34,7 @@ from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, FLAGS, LISTS, NUMBER, NUMBERS, TRUTHS, WHOLE, word
-from certifit.certificates.tree import GrowingRules, GrownTree, first_node, label_key, least_costs_below, places_of
+from certifit.certificates.tree import GrowingRules, GrownTree, first_node, least_costs_below
 from certifit.losses._base import entr
 
 CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "absolute_error", "poisson")
@@ -347,10 +347,10 @@ class _Walk:
         self.weight, self.codes, self.y = data.weights.astype(float), None, None
         q = y.shape[1]
         if self.e.get("classes") is not None:
-            places = [places_of(names) for names in self.e["classes"]]
+            places = [tq.places_of(names) for names in self.e["classes"]]
             if len(places) != q:
                 raise ValueError("one list of classes is needed for each target")
-            self.codes = np.array([[place[label_key(v)] for place, v in zip(places, row)] for row in y])
+            self.codes = np.array([[place[tq.label_key(v)] for place, v in zip(places, row)] for row in y])
             self.sizes = tuple(len(p) for p in places)
             for o, factors in enumerate(self.e.get("class_weight") or []):
                 factor = np.asarray(factors, dtype=float)

@@ -7,7 +7,7 @@ sum of weight × impurity over both sides (for the squared error without the par
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -398,3 +398,16 @@ def in_order(left: Array, right: Array, room: Array) -> Iterator[tuple[int, Arra
         rivals[node] = False
         if rivals.any():
             yield int(node), rivals
+
+
+def label_key(v: object) -> float | str:
+    """What a class or category is looked up by: numbers and truth values by their float value."""
+    return float(v) if isinstance(v, (int, float, np.number, bool, np.bool_)) else str(v)
+
+
+def places_of(names: Collection[object]) -> dict[float | str, int]:
+    """The place of each name in a list without repetitions."""
+    place = {label_key(c): k for k, c in enumerate(names)}
+    if len(place) != len(names):
+        raise ValueError("a class or category is listed twice")
+    return place
