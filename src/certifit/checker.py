@@ -483,8 +483,7 @@ def prove_mixed_counts(table, e):  # columns of numbers by gaussian_counts, of w
     found = prove_gaussian_counts(part([cells[j] for j in numeric]), e) if numeric else {}
     rest, columns = Record(e, model="categorical", n_categories=[*map(len, words)]), [coded(cells[j], v) for j, v in zip(discrete, words)]
     return {**found, **(prove_smoothed_counts(part(columns), rest) if discrete else {})}
-logarithm = functools.lru_cache(2**16)(lambda k: log(N(k)))
-def squares(W, *sums): return N(sum(s * s for s in sums)) / W
+logarithm, squares = functools.lru_cache(2**16)(lambda k: log(N(k))), lambda W, *sums: N(sum(s * s for s in sums)) / W
 def logs(W, *sums): return total((logarithm(s) - logarithm(W)) * s for s in sums if s not in (0, W))  # Σ s log(s/W)
 CRITERIA = {  # for classes?; the worth of a side, from its weight and sums; what each row adds to the impurity, which is less the worth
     "gini": (True, squares, lambda y: N(1)), "squared_error": (False, squares, lambda y: y**2), "poisson": (False, logs, plogp),
@@ -569,7 +568,8 @@ def prove_clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centre
     for c, i in ((c, i) for c, part in enumerate(parts) if len(part) > 1 for i in part):  # out of its cluster, and into another
         moves += [s[i] * (W[c] / (W[c] - s[i]) * far[i][c] - W[b] / (W[b] + s[i]) * far[i][b]).max0() for b in k if b != c]
     need(C and len(label) == table.rows and e.method in ("none", "closed form"), "labels that do not fit, or an unknown bound")
-    bound = N(0) if e.method == "none" else relaxed(X, s, label, W, far, n(e.t), n(e.shift)).max0()
+    try: bound = N(0) if e.method == "none" else relaxed(X, s, label, W, far, n(e.t), n(e.shift)).max0()
+    except Refused: bound = N(0)  # then nothing is known
     found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up((value - bound).max0()), "bound_method": e.method,
              "reassignment_gain": up(total(a * largest(d[c] - v for v in d) for a, d, c in own)), "move_gain": up(largest(moves)),
              "centre_gain": up(total(w * away(m, c) for w, m, c in zip(W, M, C)))}
