@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from certifit import checker, kernels, separability
+from certifit import kernels, separability
 from certifit.bayes import HypothesisSpace
 from certifit.bayes.conjugate import (
     BetaBernoulli,
@@ -23,7 +18,7 @@ from certifit.bayes.conjugate import (
     NormalInverseGamma,
     NormalKnownVariance,
 )
-from certifit.certificates import Certificate, Data, issue, write_table
+from certifit.certificates import Data, issue
 from certifit.cluster import KMeans
 from certifit.decomposition import PCA
 from certifit.density import KernelDensity
@@ -53,51 +48,8 @@ from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.semi_supervised import LabelPropagation, LabelSpreading
 from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-
-@dataclass
-class Case:
-    """A claim, and the data that it is about."""
-
-    certificate: Certificate
-    X: Any
-    y: Any = None
-    weight: Any = None
-    offset: Any = None
-
-    @property
-    def data(self) -> tuple[Any, ...]:
-        return self.X, self.y, self.weight, self.offset
-
-    def write(self, folder: Path, name: str = "fit") -> tuple[Path, Path]:
-        """The proof file and its table."""
-        proof, table = folder / f"{name}.proof", folder / f"{name}.csv"
-        self.certificate.save(proof)
-        write_table(table, *self.data)
-        return proof, table
-
-    def proof(self, folder: Path) -> tuple[dict[str, Any], checker.Table]:
-        """The proof file and the table as the checker reads them."""
-        proof, table = self.write(folder)
-        return json.loads(proof.read_text(encoding="utf-8")), checker.read_table([str(table)])
-
-
-def outcome(proof: Any, table: checker.Table) -> str:
-    """What the checker says, in this process; whatever is not refused in words is a bug here."""
-    try:
-        checker.check(proof, table, say=lambda text: None)
-    except checker.Refused as why:
-        return f"NOT PROVED: {why}"
-    return "PROVED"
-
-
-def run_checker(*paths: Path, timeout: float = 120.0) -> tuple[str, str, int]:
-    """The last line, the rest and the exit code of ``python -I -S checker.py`` on these files."""
-    command = [sys.executable, "-I", "-S", checker.__file__, *map(str, paths)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, encoding="utf-8")
-    assert not done.stderr, done.stderr
-    *steps, last = done.stdout.rstrip("\n").split("\n")
-    return last, "\n".join(steps), done.returncode
+from tests.proof_cases_later import LATER
+from tests.proof_runs import Case
 
 
 def _rows(rng: np.random.Generator, n: int = 24, d: int = 3) -> np.ndarray:
@@ -487,4 +439,5 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "radii of a network for three classes": _radii("relu", 3),
     "plan": _plan(value_iteration),
     "plan of four steps": _plan(lambda process: finite_horizon(process, 4)),
+    **LATER,
 }

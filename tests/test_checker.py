@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from certifit import checker
+from certifit.certificates import kinds
 from certifit.certificates._proof_file import PROVED
 from certifit.decomposition import PCA
 from certifit.geometry import separability
@@ -27,26 +28,74 @@ from certifit.linear_model import Lasso, LinearRegression, LogisticRegression, P
 from certifit.naive_bayes import GaussianNB
 from certifit.svm import SVC, LinearSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tests.proof_cases import CASES, Case, outcome, run_checker
+from tests.proof_cases import CASES
+from tests.proof_runs import Case, outcome, run_checker
 
-SOURCE = Path(checker.__file__).read_text(encoding="utf-8")
+FILES = [Path(checker.__file__), *(Path(checker.__file__).with_name(name) for name in checker.MORE)]
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 MODERATE = st.floats(-700.0, 700.0)
 
 
 # -- one file ---------------------------------------------------------------------------------------------------------
-def test_it_is_one_readable_file_of_standard_python_for_3_9():
-    lines = SOURCE.splitlines()
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_each_file_is_short_and_standard_python_for_3_9(path):
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
     assert len(lines) <= 700
     assert max(map(len, lines)) <= 140
-    for node in ast.walk(ast.parse(SOURCE, feature_version=(3, 9))):
+    for node in ast.walk(ast.parse(source, feature_version=(3, 9))):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = [node.module] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names]
             assert all(name in sys.stdlib_module_names for name in names), names
 
 
 def test_it_knows_the_kinds_that_can_be_saved():
-    assert set(checker.KINDS) == set(PROVED)
+    for kind in PROVED:
+        checker.check_of(kind)
+    assert set(checker.KINDS) == set(PROVED) == set(kinds())
+
+
+ALONE = ["lasso", "tree", "gaussian counts"]
+
+
+def test_the_first_file_proves_its_kinds_alone_and_names_the_others(tmp_path):
+    """The kinds that every course has need one file; of the others it says in one sentence where they are."""
+    script = tmp_path / "alone" / "checker.py"
+    script.parent.mkdir()
+    script.write_bytes(FILES[0].read_bytes())
+    for name in ALONE:
+        assert run_checker(*CASES[name](np.random.default_rng(0)).write(tmp_path), script=script)[0] == "PROVED"
+    last, _, code = run_checker(*CASES["histogram"](np.random.default_rng(0)).write(tmp_path), script=script)
+    assert code == 1
+    assert last.endswith("are in checker_families.py and checker_partitions.py")
+
+
+@pytest.mark.parametrize("name", ["histogram", "lasso in partitions", "lasso"])
+@pytest.mark.parametrize("script", FILES, ids=lambda p: p.stem)
+def test_any_of_the_files_can_be_run(name, script, tmp_path):
+    assert run_checker(*CASES[name](np.random.default_rng(0)).write(tmp_path), script=script)[0] == "PROVED"
+
+
+def test_partitions_come_as_one_table_or_as_files_in_their_order(tmp_path):
+    case = CASES["ridge in partitions"](np.random.default_rng(0))
+    proof, table = case.write(tmp_path)
+    head, *lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    rows = [part[1] for part in json.loads(proof.read_text(encoding="utf-8"))["data"]["partitions"]]
+    assert len(rows) == 3
+    ends, parts = [0, *itertools.accumulate(rows)], []
+    for k, (a, b) in enumerate(itertools.pairwise(ends)):
+        parts.append(tmp_path / f"part{k}.csv")
+        parts[-1].write_text(head + "".join(lines[a:b]), encoding="utf-8")
+    assert run_checker(proof, *parts)[0] == "PROVED"
+    wrong = "NOT PROVED: a partition that is not the one of the proof, or in another place"
+    assert run_checker(proof, *parts[::-1])[0] == wrong
+    assert run_checker(proof, *parts[:2])[0] == wrong
+    assert run_checker(proof, *parts, parts[0])[0] == "NOT PROVED: rows that are in no partition"
+
+
+def test_what_is_assumed_is_said(tmp_path):
+    _, steps, _ = run_checker(*CASES["held-out rows"](np.random.default_rng(0)).write(tmp_path))
+    assert "assumed: the predictions, which are given, are those of a model chosen without these rows" in steps
 
 
 # -- arithmetic, against mpmath ---------------------------------------------------------------------------------------

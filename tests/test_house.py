@@ -127,6 +127,7 @@ FILES = {str(p.relative_to(SOURCE)): p.read_text() for p in sorted(SOURCE.rglob(
 
 LONG_FILES = {
     "checker.py": "at most 700 lines (tests/test_checker.py), in one file that can be copied anywhere and read whole",
+    "checker_families.py": "at most 700 lines, like checker.py",
     "loops/tree_growing.py": "a cached loop calls only its own file, and growing a tree is one call graph",
 }
 LONG_FUNCTIONS = {
@@ -231,6 +232,8 @@ TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hol
     "_registry.py": ["test_registries.py"],
     "_sklearn.py": ["dropin/test_tools.py"],
     "_types.py": ["dropin/test_signatures.py"],  # names of types: mypy is their test
+    "checker_families.py": ["test_checker.py", "test_checker_law.py"],
+    "checker_partitions.py": ["test_checker.py", "test_checker_law.py"],
     "families.py": ["files/test_families.py", "test_adding.py"],
     "neural_network.py": ["neural/test_pieces.py"],  # a second name
     "inference.py": ["linear_model/test_least_squares.py"],
@@ -345,7 +348,7 @@ ALIKE = {  # functions that share five lines of statements, alike but for names 
     "examples/clusters_and_bound.py draw, examples/quadratic_kernel.py draw": _ALONE,
     "examples/padding_offset.py draw, examples/ridge_augmented.py draw": _ALONE,
 }
-NO_LOGIC = ("checker.py", "exercises/")  # repeats every proof on purpose; every exercise returns the same four things
+NO_LOGIC = ("checker", "exercises/")  # repeats every proof on purpose; every exercise returns the same four things
 _KNOWN = {*dir(builtins), "np", "scipy", "self", "math", "warnings"}
 
 

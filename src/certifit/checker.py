@@ -1,7 +1,7 @@
 """Check a certifit proof file against its data with nothing but Python's standard library: python checker.py fit.proof data.csv
 Each figure is recomputed and printed, then PROVED or NOT PROVED and why; the pages "The proof file" and "What you have to trust" say more.
 `N` is an interval [lo, hi]·2^e of integers: sums and products of floats are exact, all else and what exceeds BITS rounds outwards."""
-import ast, csv, decimal, fractions, functools, hashlib, itertools, json, math, operator, pathlib, re, struct, sys
+import ast, csv, decimal, fractions, functools, hashlib, importlib.util, itertools, json, math, operator, pathlib, re, struct, sys
 BITS, GIVEN, exponent = 192, (["given"], ["precomputed"]), operator.attrgetter("e")  # bits of an interval; kernels whose values are given
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
 def need(condition, why):
@@ -66,8 +66,8 @@ def log(x):
     y = n(math.log(x.lo / (1 << k))); t = N(x.lo, None, -k) * exp(-y) - 1; need(abs(t) < 2.0**-48, "a float that is not near the logarithm")
     return N(ln2(256), ln2(256) + 2, -256) * (k + x.e) + y + t - t * t * N(1, None, -1) + t * t * t / 3 + N(-1, 1, -193)
 exp, log = [lambda x, f=f: f(x) if x.lo == x.hi else join(*map(f, x.ends())) for f in (exp, log)]  # both rise
-def arctan(k): return total(N((-1) ** i) / ((2 * i + 1) * k ** (2 * i + 1)) for i in range(60)) + N(-1, 1, -240)  # of 1/k; alternating
-up, low, near = [lambda v, sense=sense: (sense, v) for sense in ("upper", "lower", "about")]  # what a figure is to what is proved
+up, low = [lambda v, sense=sense: (sense, v, v) for sense in ("upper", "lower")]  # what a figure is to what is proved
+def near(v, size=None): return "about", v, abs(v if size is None else size)  # to a billionth of its size
 class Table:  # X as rows of floats or words, y as columns, weights and offsets (None where not given)
     def __init__(self, X, y=None, weight=None, offset=None):
         self.X, self.y, self.given, self.offset, self.rows = X, y, weight, offset, len(X)
@@ -78,6 +78,21 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
         y = self.y and ([list(v) for v in zip(*self.y)] if len(self.y) > 1 else self.y[0])
         parts = (b"X:", self.X), (b"y:", y), (b"w:", self.given), (b"o:", self.offset)
         return hashlib.sha256(b"".join(k + (b"" if v is None else canonical(v, sparse and k == b"X:")) for k, v in parts)).hexdigest()
+    def root(self, parts):  # a hash over those of the partitions, which are the rows one after another, in any order
+        words = [any(type(x[j]) is str for x in self.X) for j in range(self.width)]; columns, start, leaves = [*zip(*self.X)], 0, []
+        marked = [(b"", c) for c, word in zip(columns, words) if not word] + [(b"", c) for c in self.y or []]
+        marked += [(b"", [str(v) for v in c]) for c, word in zip(columns, words) if word]
+        marked += [(k, v) for k, v in ((b"weight", self.given), (b"offset", self.offset)) if v is not None]
+        for _, rows, stated in parts:
+            here = slice(start, start + whole(rows, 1)); start += rows
+            digests = [hashlib.sha256(mark + column_bytes(v[here])).digest() for mark, v in marked]
+            leaves.append(hashlib.sha256(b"leaf%d" % rows + b"".join(digests)).digest())
+            need(leaves[-1].hex() == stated and start <= self.rows, "a partition that is not the one of the proof, or in another place")
+        need(start == self.rows, "rows that are in no partition"); level = sorted(leaves)
+        while len(level) > 1:
+            pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+            level = [hashlib.sha256(b"node" + b"".join(p)).digest() if len(p) == 2 else p[0] for p in pairs]
+        return hashlib.sha256(b"root%d" % self.rows + b"".join(level)).hexdigest()
     def numbers(self): return self.exact or self.__dict__.update(exact=mat(self.X)) or self.exact
     def at(self, numbers): return [whole(i, 0, self.rows) for i in numbers]  # rows, by their numbers
     products, columns = lambda t, w: [dot(row, w) for row in t.numbers()], lambda t: [list(c) for c in zip(*t.numbers())]
@@ -87,7 +102,10 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
         need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name"); return [place[key(v)] for v in self.y[0]]
     def groups(self, names): k = self.codes(names); return [[i for i, c in enumerate(k) if c == j] for j in range(len(names))]
     def shares(self, names): return [total(self.w[i] for i in rows) / total(self.w) for rows in self.groups(names)]
-def key(v): return float(v) if isinstance(v, (int, float)) else str(v)
+def column_bytes(column):  # floats as little-endian bytes (−0 as 0), words as JSON behind their lengths
+    if all(type(v) is float for v in column): return struct.pack("<%dd" % len(column), *[v + 0.0 for v in column])
+    return b"".join(b"-:" if v == "None" else b"%d:" % len(w) + w for v, w in ((v, json.dumps(str(v)).encode()) for v in column))
+def key(v): return str(v) if not isinstance(v, (int, float)) else v if abs(v) > 1e300 else float(v)  # as it is compared
 def canonical(part, sparse):  # floats as little-endian bytes behind their shape (−0 as 0), or as sparse rows; with words a JSON list
     deep = not part or isinstance(part[0], list); shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
     flat = [v for row in part for v in row] if deep else part
@@ -100,11 +118,14 @@ def read_table(paths):  # a CSV file with the header x0, x1, …, then y or y0, 
     if paths[0].endswith(".npy"):
         X, y, *rest = [read_npy(p) for p in paths] + [None] * (2 - len(paths))
         return Table(X, y and (list(map(list, zip(*y))) if isinstance(y[0], list) else [y]), *rest)
-    with open(paths[0], newline="", encoding="utf-8-sig") as f: head, *rows = csv.reader(f, quoting=csv.QUOTE_NONNUMERIC)
+    head, *rows = read_csv(paths[0])
+    for first, *more in map(read_csv, paths[1:]): need(first == head, "files with other columns"); rows += more  # partitions
     d, k = [sum(v[:1] == c for v in head) for c in "xy"]; y = ["y"] if "y" in head else ["y%d" % j for j in range(k)]
     names = ["x%d" % j for j in range(d)] + y + [v for v in ("weight", "offset") if v in head]; need(head == names, "another header")
     need(all(len(row) == len(head) for row in rows), "unequal lines"); columns = {v: [row[j] for row in rows] for j, v in enumerate(head)}
     return Table([row[:d] for row in rows], [columns[v] for v in y] or None, columns.get("weight"), columns.get("offset"))
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8-sig") as f: return [*csv.reader(f, quoting=csv.QUOTE_NONNUMERIC)]
 def read_npy(path):  # the head is one line, a dictionary
     raw = pathlib.Path(path).read_bytes(); body = raw.index(b"\n") + 1; head = ast.literal_eval(raw[raw.index(b"{") : body].decode())
     kind = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "b1": "?"}[head["descr"][1:]]
@@ -160,6 +181,10 @@ def class_scores(name, z, code, s, b):  # s·L and the term of a row with a scor
     if name == "softmax": m = largest(z).ends()[1]; top, dual = m + log(total(exp(v - m) for v in z)), total(plogp(v, s) for v in P)
     else: top, dual = largest(v + int(k != code) for k, v in enumerate(z)), P[code] - s  # the hinge max (z_k + [k ≠ y]) − z_y
     return s * (top - z[code]), s * top + dual - dot(P, z)
+def class_loss(z, code):  # −log of the label's probability and its slopes; a single score is the log odds of the second label
+    if len(z) == 1: return softplus(z[0] * (1 - 2 * code)), [exp(-softplus(-z[0])) - code]
+    m = largest(z).ends()[1]; parts = [exp(v - m) for v in z]; S = total(parts)
+    return m + log(S) - z[code], [v / S - int(k == code) for k, v in enumerate(parts)]
 def elastic(rho, lam, w, q, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from w, q = Λv and Λv·w; ρ = 1 asks for |v| ≤ 1
     need(0 < rho <= 1, "no mixing parameter"); value = lam * (rho * total(abs(v) for v in w) + (1 - rho) * total(v**2 for v in w) / 2)
     if not (1 - rho).zero(): return value, value + total((abs(v) - rho * lam).max0()**2 for v in q) / (2 * (1 - rho) * lam) - inner
@@ -251,8 +276,9 @@ def newton(table, o, y, s, coef, b):  # value, gradient, Hessian (from below), c
     if p.name == "non_negative": need(all(a >= 0 for a in w), "a negative coefficient where none may be"); p = p.params.base
     need(pad > 0 and p.name in ("l2", "none") and lam >= 0, "a penalty that this bound is not for")
     z, (value, _, possible) = scores(table, o, table.products(w), b), loss_of(o.loss)
-    need(all(possible(v) for v in y) and o.loss.params.get("factor", 1.0) == 1.0, "a label or factor that the bound is not for")
-    both = [SMOOTH[o.loss.name](a, n(v)) for a, v in zip(z, y)]; columns = table.columns() + [[pad] * table.rows] * o.fit_intercept
+    need(all(possible(v) for v in y), "a label that the bound is not for")
+    f = n(o.loss.params.get("factor", 1.0)); both = [[f * k for k in SMOOTH[o.loss.name](a, n(v))] for a, v in zip(z, y)]
+    columns = table.columns() + [[pad] * table.rows] * o.fit_intercept
     c, prior = (n(p.params.factor) * lam, p.params.prior) if p.name == "l2" else (N(0), None); need(c >= 0, "a factor < 0")
     away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w), len(w)))] + [N(0) if free else b / pad] * o.fit_intercept
     g = [dot([a * k[0] for a, k in zip(s, both)], column) + 2 * c * m for column, m in zip(columns, away)]
@@ -278,7 +304,7 @@ def prove_least_squares(table, e):  # F is ½gᵀH⁺g above its minimum; with w
     value = gap = N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
         v, g, H, _ = newton(table, o, y, vec(s), e.coef[k], n(e.intercept[k])); p, value = len(g), value + v
-        need(o.loss.name == "squared" and o.padding is None, "a loss or an offset that this formula is not for")
+        need(o.loss.name == "squared" and o.loss.params.factor == 1.0 and o.padding is None, "a loss or offset that the formula is not for")
         held = [j for j, a in enumerate(e.coef[k]) if o.regularizer.name == "non_negative" and not a]  # beyond 100 columns in intervals:
         gap = gap + (excess(H, g, held) if p <= 100 else Cholesky(H).form([a * (j not in held or not a >= 0) for j, a in enumerate(g)]) / 2)
     need(len(e.coef) == len(e.intercept) == k + 1, "coefficients that do not fit"); return bounds(value, least((gap, value)), o, s)
@@ -353,6 +379,11 @@ def prove_mercer(table, e):
         t, top = n(e.shift), largest(abs(v) for row in K for v in row); square = [[*row[:i], row[i] + t] for i, row in enumerate(K)]
         bound = low(-t); need(how == "cholesky" and t <= top * 1e-9 and (top.zero() or Cholesky(square)), "a shift beyond rounding")
     return {"method": how, "verdict": "not mercer" if how == "vector" else "mercer", "least_eigenvalue": bound}
+def lift(B, size):  # what makes B positive definite when it is added to the diagonal: nothing, or the first of size·2^-60, size·2^-58, ...
+    for more in [N(0), *(size * N(1, None, -k) for k in range(60, 20, -2))]:
+        try: Cholesky([[*row[:i], row[i] + more] for i, row in enumerate(B)]); return more
+        except Refused as why: last = why
+    raise last
 def prove_principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
     tau, w, d, U = n(e.slack), table.w, range(table.width), mat(e.components, None, table.width)
     S, columns = total(w), table.columns(); mean, H = [dot(w, c) / S for c in columns], scatter(w, columns)
@@ -361,7 +392,8 @@ def prove_principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (�
     need(U and skew < 1e-5 and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
     kept, trace, mu = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)), total(A[i][i] for i in d), values[-1]
     B = [[total((v - mu) * u[i] * u[j] for u, v in zip(U, values)) - A[i][j] + (mu + tau if i == j else 0) for j in d] for i in d]
-    bound = trace if len(U) == len(d) or not Cholesky(B) else total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau) * len(U)
+    more = N(0) if len(U) == len(d) else lift(B, trace)  # what the diagonal needs on top
+    bound = trace if len(U) == len(d) else total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau + more) * len(U)
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
     return {**found, "relative_gap": up(gap / trace), "reconstruction_error": up(trace - kept)}
 def distances(e, w, X, q):  # of all rows, exactly: the power p of the distance, and p; of the cosine −s|s|/‖x‖², or 0 for a row of zeros
@@ -548,42 +580,7 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
     return {**found, "questions": yes, "leaves": yes + 1, "outputs": len(Y), "shortfall": up(largest(short)), "impurity": near(impurity)}
 def prove_tree(table, e, several=("classes", "class_weight")):  # for one target
     return prove_tree_general(table, Record(e, value=[[v] for v in e.value], **{k: [e[k]] for k in several if e.get(k)}))
-def prove_kernel_density(table, e):  # Σ s K(‖x − p‖/h) over Σ s, h^d and the integral of K, with V the volume of a ball, V_d = 2π/d·V_(d−2)
-    h, d, w, P, turn = n(e.bandwidth), table.width, table.w, mat(e.points, None, table.width), 32 * arctan(5) - 8 * arctan(239); k = len(P)
-    a, b, V = vec(e.lower, k), vec(e.upper, k), math.prod((turn / i for i in range(2 + d % 2, d + 1, 2)), start=N(1 + d % 2))
-    K, mass = {"gaussian": (lambda u: exp(-u**2 / 2), (turn**d).sqrt()), "tophat": (lambda u: N(int(u < 1), int(not u >= 1)), V),
-               "exponential": (lambda u: exp(-u), V * math.factorial(d)), "linear": (lambda u: (1 - u).max0(), V / (d + 1)),
-               "epanechnikov": (lambda u: (1 - u**2).max0(), 2 * V / (d + 2))}[e.kernel]; wide = [1 - u / t for u, t in zip(a, b) if t > 0]
-    far, all_ = {"euclidean": length, "manhattan": total, "chebyshev": largest}[e.metric], total(w) * mass * h**d
-    f = [total(s * K(far(apart(x, q)) / h) for s, x in zip(w, table.numbers())) / all_ for q in P]
-    need(h > 0 < d and P and all(u <= v <= t for u, v, t in zip(a, f, b)), "a density that is not between its bounds")
-    return {"points": k, "kernel": e.kernel, "bandwidth": float(e.bandwidth), "width": up(largest([N(0), *wide]))}
 def away(x, c): return total((a - b)**2 for a, b in zip(x, c))
-def prove_clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, means, or one row elsewhere could gain; a bound for k parts
-    X, s, C, k = table.numbers(), table.w, mat(e.centres, None, table.width), range(len(e.centres))
-    label, D = [whole(c, 0, len(C)) for c in e.labels], [[away(x, c) for c in C] for x in X]; own = list(zip(s, D, label))
-    parts = [[i for i, c in enumerate(label) if c == b and not s[i].zero()] for b in k]; W = [total(s[i] for i in part) for part in parts]
-    M = [[total(s[i] * X[i][j] for i in part) / W[c] for j in range(table.width)] if part else C[c] for c, part in enumerate(parts)]
-    value, far, moves = total(a * d[c] for a, d, c in own), [[away(x, m) for m in M] for x in X], [N(0)]
-    for c, i in ((c, i) for c, part in enumerate(parts) if len(part) > 1 for i in part):  # out of its cluster, and into another
-        moves += [s[i] * (W[c] / (W[c] - s[i]) * far[i][c] - W[b] / (W[b] + s[i]) * far[i][b]).max0() for b in k if b != c]
-    need(C and len(label) == table.rows and e.method in ("none", "closed form"), "labels that do not fit, or an unknown bound")
-    try: bound = N(0) if e.method == "none" else relaxed(X, s, label, W, far, n(e.t), n(e.shift)).max0()
-    except Refused: bound = N(0)  # then nothing is known
-    found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up((value - bound).max0()), "bound_method": e.method,
-             "reassignment_gain": up(total(a * largest(d[c] - v for v in d) for a, d, c in own)), "move_gain": up(largest(moves)),
-             "centre_gain": up(total(w * away(m, c) for w, m, c in zip(W, M, C)))}
-    return {**found, "excess": up((value - bound).max0() / bound)} if bound > 0 else found
-def relaxed(X, s, label, W, far, t, shift):
-    """Σ y√s + k(t − shift), if ½√s√s'‖x − x'‖² − P − ½(y√s' + √s y') − (t − shift)I is positive definite and P ≥ 0; any such y, P do."""
-    k, q, u = range(len(W)), [v.sqrt() for v in s], t - shift; need(all(v > 0 for v in s + W), "a row or cluster without weight")
-    y = [(q[i] * (far[i][c] - t / W[c])).ends()[0] for i, c in enumerate(label)]
-    R = [[q[i] * (W[b] * (far[i][b] - far[i][c]) + t * (W[b] / W[c] + 1)).max0() / 2 for b in k] for i, c in enumerate(label)]
-    mass = [[total(q[i] * R[i][b] for i, c in enumerate(label) if c == a) for b in k] for a in k]
-    most = [[largest([mass[a][b], mass[b][a]]) for b in k] for a in k]
-    def P(i, j, a, b): return (R[i][b] * R[j][a] / most[a][b]).ends()[0] if a != b and most[a][b] > 0 else N(0)
-    def S(i, j): return q[i] * q[j] * away(X[i], X[j]) / 2 - P(i, j, label[i], label[j]) - (y[i] * q[j] + q[i] * y[j]) / 2
-    Cholesky([[S(i, j) - (u if i == j else 0) for j in range(i + 1)] for i in range(len(X))]); return dot(y, q) + u * len(W)
 def prove_training_errors(table, e):  # rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first
     names, W, b, s = table.names(), mat(e.coef), vec(e.intercept), table.w
     need(len(W) == len(b) == (1 if len(names) == 2 else len(names)), "one line of weights for two classes, and one a class for more")
@@ -597,42 +594,6 @@ def prove_stored_rows(table, e):  # equal rows are answered alike: all labels bu
     if e.task == "classes": found["unavoidable"] = sum(len(g) - max(map(g.count, set(g))) for g in groups.values())
     sums = (dot(c, c) - total(c)**2 / len(c) for g in groups.values() for c in map(vec, zip(*g)))  # about the mean of each group
     return {**found, "distinct": len(groups), **({"unavoidable": near(total(sums))} if e.task == "values" else {})}
-def layers(e, width, name):  # weights of every unit and offsets, layer by layer
-    for i in range(whole(e.layers, 1, 1001)):
-        b = vec(e["intercept_%d" % i]); W = mat(e["%s_%d" % (name, i)], width, len(b)); width = len(b); yield list(zip(*W)), b
-def through(net, a, unit): return functools.reduce(lambda a, layer: [unit(dot(line, a) + v) for line, v in zip(*layer)], net, a)
-def prove_truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on all inputs of 0 and 1
-    d = table.width; net, every = [*layers(e, d, "weights")], len({tuple(x) for x in table.X}) == table.rows == 2**d
-    need(d < 17 and every and {v for x in table.X for v in x} <= {0.0, 1.0}, "these are not all inputs")
-    right = all([v.lo for v in through(net, x, lambda z: N(int(z > 0)))] == [*y] for x, y in zip(table.numbers(), zip(*table.y)))
-    need(right, "a row that the network gets wrong"); return {"inputs": d, "units": sum(len(b) for _, b in net), "right": table.rows}
-UNITS = {"identity": lambda z: z, "relu": N.max0, "tanh": lambda z: 1 - 2 / (1 + exp(2 * z)), "logistic": lambda z: 1 / (1 + exp(-z))}
-def prove_network_radius(table, e):  # the label's score stays ahead in the box: an interval holds whatever a layer makes of its numbers
-    *net, (W, b) = layers(e, table.width, "coef"); unit, radii, found = UNITS[e.activation], vec(e.radii, table.rows), [N(0)]
-    W, b = ([[N(0)] * len(W[0]), W[0]], [N(0), b[0]]) if len(W) == 1 else (W, b)  # one score is compared with zero
-    need(len(e.codes) == table.rows and all(r >= 0 for r in radii), "codes that do not fit, or a negative radius")
-    for x, r, c in ((x, r, whole(c, 0, len(b))) for x, r, c in zip(table.numbers(), radii, e.codes) if not r.zero()):
-        a, found = through(net, [join(v - r, v + r) for v in x], unit), [*found, r]
-        need(all(dot([p - q for p, q in zip(W[c], W[k])], a) + b[c] - b[k] > 0 for k in range(len(b)) if k != c), "a label may change")
-    return {"certain": low(N(len(found) - 1)), "least": low(least(found[1:] or found))}
-def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a row of X is a state and the chances of the next, over their sum
-    m, gamma, P = table.width - 1, n(e.discount), [(row[1:], total(row[1:])) for row in table.numbers()]
-    state = [whole(x[0], 0, m) for x in table.X]; need(state == sorted(state) and len(set(state)) == m, "a state without rows")
-    need(all(least(p) >= 0 and abs(S - 1) <= N(2 * m + 4, None, -52) for p, S in P) and 0 <= gamma <= 1, "no probabilities, or discount")
-    def step(V, rows=None):
-        (rewards,) = table.y; Q = [n(r) + gamma * dot(p, V) / S for r, (p, S) in zip(rewards, P)]
-        if rows is None: return [largest(q for q, at in zip(Q, state) if at == k) for k in range(m)]
-        rows = table.at(rows); need([state[r] for r in rows] == list(range(m)), "an action of another state"); return [Q[r] for r in rows]
-    return {"states": m, "discount": float(e.discount)}, gamma, step
-def prove_policy(table, e):  # a ≤ TV − V ≤ b: the best values are in TV + [a, b]γ/(1−γ), those of the policy likewise by its own operator
-    (found, gamma, step), V, U = bellman(table, e), vec(e["values"]), vec(e.policy_values); TV, TU = step(V), step(U, e.policy)
-    need(gamma < 1, "an endless horizon needs a discount below 1"); factor = gamma / (1 - gamma); change = [a - b for a, b in zip(TV, V)]
-    loss = largest(a - b for a, b in zip(TV, TU)) + (largest(change) - least(a - b for a, b in zip(TU, U))) * factor
-    return {**found, "loss": up(loss.max0()), "width": up(((largest(change) - least(change)) * factor).max0())}
-def prove_finite_horizon(table, e):  # backward induction, for the best actions and for the given ones
-    (found, _, step), V = bellman(table, e), vec(e.terminal); need(len(e.policy) == whole(e.horizon, 1), "other steps"); U = V
-    for rows in reversed(e.policy): V, U = step(V), step(U, rows)
-    return {**found, "horizon": len(e.policy), "loss": up(largest(a - b for a, b in zip(V, U)).max0())}
 def prove_kernel_perceptron(table, e):  # Σ R²/γ² over the classes against the others, γ the margin that the sum of the updates reaches
     codes, k, one, made, bound, split, no = table.codes(e.classes), range(len(e.classes)), int(truth(e.fit_intercept)), 0, N(0), True, False
     K, problems = gram(table, e, range(table.rows), 0), [1] if len(k) == 2 else k; R = largest(row[i] for i, row in enumerate(K)) + one
@@ -644,52 +605,39 @@ def prove_kernel_perceptron(table, e):  # Σ R²/γ² over the classes against t
     need(split or no, "a score that rounding leaves open")
     if not split or not (e.kernel in GIVEN or is_mercer(e.kernel)): return {"value": made, "separated": split}
     need(N(made) <= bound.ends()[1], "more mistakes than are possible"); return {"value": made, "separated": True, "bound": up(bound)}
-def graph(table, e):  # {row: weight} for the edges from each row: e^(−γ‖x − z‖²), zero where it is below 1e-290; or 1 to the nearest rows
-    m, tiny = range(table.rows), 1e-290; need(e.graph in ("rbf", "knn") and len(m) <= 2000, "an unknown graph, or one of over 2000 rows")
-    if e.graph == "rbf":
-        K = gram(table, Record(kernel=["rbf", e.gamma]), m, 1); W = [{j: v for j, v in zip(m, K[i]) if j != i and not v < tiny} for i in m]
-        need(all(v >= tiny for row in W for v in row.values()), "a weight that may count as zero"); return W
-    lists = [table.at(row) for row in e.neighbors]; k = len(lists[0]); need(len(lists) == len(m), "lists that do not fit")
-    for row, (order, *_) in zip(lists, nearest(table, Record(metric="euclidean", own=m), table.X)):  # of equally far rows any may be listed
-        need(len(row) == len(set(row)) == k > 0 and set(row) <= {j for d, j in order if d <= order[k - 1][0]}, "others are nearer")
-    return [dict.fromkeys(row, N(1)) for row in lists]
-def prove_harmonic_labels(table, e):
-    """BG = R on the rows solved for, B = diag(δ) − αW. A w ≥ 0 with Bw > 0 shows that B⁻¹ ≥ 0, so |G̃ − G| ≤ w·max |BG̃ − R|/(Bw)."""
-    m, spread, (y,) = range(table.rows), ["propagation", "spreading"].index(e.variant), [[*map(key, column)] for column in table.y]
-    names, alpha, known = sorted({*y} - {-1.0}), n(e.alpha) if spread else N(1), {i for i in m if y[i] != -1.0}
-    reached, more, classes, stated, W = set(), {*known}, range(len(names)), mat(e.scores, len(m), len(names)), graph(table, e)
-    while more: reached |= more; more = {i for i in m if i not in reached and not reached.isdisjoint(W[i])}  # edges lead to a label
-    need(0 < alpha < 2 - spread and [*map(whole, e.unreached)] == sorted({*m} - reached), "α is not between 0 and 1, or others are reached")
-    solved = {*m} if spread else reached - known; w = [v if i in solved else N(0) for i, v in enumerate(vec(e.w, len(m)))]
-    delta = [total([row[i] for row in W if i in row] or [N(1)]) if spread else total(a for j, a in W[i].items() if j in reached) for i in m]
-    Y = [[N(int(v == c)) for c in names] for v in y]; G, root = [(stated if i in solved else Y)[i] for i in m], [d.sqrt() for d in delta]
-    def B(v): return {i: delta[i] * v[i] - alpha * total(a * v[j] for j, a in W[i].items()) for i in solved}
-    slack = B(w); need(all(v >= 0 for v in w) and all(v > 0 for v in slack.values()), "Bw is not surely positive")
-    R = [{i: (1 - alpha) * root[i] * Y[i][c] for i in solved} for c in classes]; BG = [B([g[c] for g in G]) for c in classes]
-    t = [largest([N(0)] + [abs(BG[c][i] - R[c][i]) / slack[i] for i in solved]) for c in classes]  # |G̃ − G| ≤ tw
-    def sure(i): return any(all(G[i][c] - t[c] * w[i] > G[i][k] + t[k] * w[i] for k in classes if k != c) for c in classes)
-    off = largest(t) * largest(a * b if spread else a for a, b in zip(w, root)); certain = sum(i not in solved or sure(i) for i in reached)
-    return {"labelled": len(known), "unreached": len(m) - len(reached), "certain": low(N(certain)), "error": up(off)}
-KINDS = {name[6:].replace("_", "-"): f for name, f in sorted(globals().items()) if name.startswith("prove_")}
+ASSUMED, KINDS = {}, {name[6:].replace("_", "-"): f for name, f in sorted(globals().items()) if name.startswith("prove_")}
 def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int, float) and stated == proved
     if type(stated) not in (int, float) or not math.isfinite(stated): return False
-    (how, v), x = proved, n(stated); return {"upper": v <= x, "lower": v >= x, "about": abs(v - x) <= abs(v) * 1e-9 + 1e-300}[how]
+    (how, v, size), x = proved, n(stated); return {"upper": v <= x, "lower": v >= x, "about": abs(v - x) <= size * 1e-9 + 1e-300}[how]
+MORE = ("checker_families.py", "checker_partitions.py")  # the other kinds; both files add theirs to KINDS
+def check_of(kind):
+    for path in map(pathlib.Path(__file__).with_name, MORE):
+        if kind not in KINDS and path.exists():
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            module = importlib.util.module_from_spec(spec)
+            module.checker = sys.modules[__name__]
+            spec.loader.exec_module(module)
+    need(kind in KINDS, "a kind that is unknown here: %r; those that checker.py does not know are in %s and %s" % (kind, *MORE))
+    return KINDS[kind]
 def check(proof, table, say=print):  # every step in words; raises Refused where the claim is not proved
     need(proof.get("format") == "certifit-proof" and proof.get("version") == 1, "not a certifit proof of version 1")
-    need(proof["kind"] in KINDS, "a kind that this checker does not know: %r" % (proof["kind"],))
+    prove = check_of(proof["kind"])
     facts = {"rows": table.rows, "columns": table.width, "weights": table.given is not None, "offset": table.offset is not None}
-    need(any(proof["data"] == {"sha256": table.digest(s), **facts} for s in (False, True)), "these are other data than those of the proof")
+    data = dict(proof["data"]); parts = data.pop("partitions", None)
+    digests = [table.digest(False), table.digest(True)] if parts is None else [table.root(parts)]
+    need(any(data == {"sha256": v, **facts} for v in digests), "these are other data than those of the proof")
     say("ok  the data are those of the proof: %d rows, %d columns" % (table.rows, table.width))
     figures, e = decoded(proof["figures"]), decoded(proof["evidence"])
     for name, text in ((k, str(v)) for k, v in e.items()): say("--  given %s: %s" % (name, text if len(text) < 500 else text[:60] + " ..."))
-    proved = {"rows": table.rows, **KINDS[proof["kind"]](table, e)}
+    proved = {"rows": table.rows, **prove(table, e)}
     need(figures and set(figures) <= set(proved), "figures that this checker does not prove: %s" % sorted(set(figures) - set(proved)))
     for name in sorted(figures):
-        shown = "%s %s" % proved[name] if isinstance(proved[name], tuple) else "%r" % (proved[name],)
+        shown = "%s %s" % proved[name][:2] if isinstance(proved[name], tuple) else "%r" % (proved[name],)
         need(supports(figures[name], proved[name]), "%s is stated as %r, but only %s is proved" % (name, figures[name], shown))
         say("ok  %s: stated %r, proved %s" % (name, figures[name], shown))
     if ("gram" in e or e.get("kernel") in GIVEN) and proof["kind"] != "mercer": say("assumed: the given values come from a Mercer kernel")
+    if proof["kind"] in ASSUMED: say("assumed: " + ASSUMED[proof["kind"]])
 def main(args: list) -> int:
     if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2
     def say(text): return print("".join(c if c.isprintable() else "?" for c in text)) or 0  # no enemy's text steers the terminal

@@ -15,7 +15,8 @@ from certifit.neighbors import KNeighborsClassifier
 from certifit.svm import KernelPerceptron
 from tests.attacks.cases import REAL, TWO, X, all_cases
 from tests.attacks.siege import refused_by_checker, sealed
-from tests.proof_cases import CASES, outcome
+from tests.proof_cases import CASES
+from tests.proof_runs import outcome
 
 SIDES = np.array([0, 0, 1, 1])
 INDEFINITE = ["sum", ["rbf", 1.0], ["scaled", -1.3, ["linear"]]]

@@ -13,7 +13,8 @@ from certifit import checker
 from certifit.certificates import Data, issue, load
 from certifit.exceptions import CertifitError
 from tests.attacks.siege import time_limit
-from tests.proof_cases import CASES, run_checker
+from tests.proof_cases import CASES
+from tests.proof_runs import run_checker
 
 TRUE = "PROVED"
 

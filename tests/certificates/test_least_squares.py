@@ -15,7 +15,7 @@ from certifit.linear_model import LinearRegression, Ridge
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Zero
 from certifit.solvers.dual import evidence_of
-from tests.proof_cases import Case, outcome
+from tests.proof_runs import Case, outcome
 from tests.soundness.exact import least_squares_gap, least_squares_solution
 
 

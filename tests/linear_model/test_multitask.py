@@ -9,7 +9,7 @@ import sklearn.linear_model as theirs
 
 from certifit.linear_model import MultiTaskElasticNet, MultiTaskLasso
 from tests.contract import contract
-from tests.proof_cases import Case, outcome
+from tests.proof_runs import Case, outcome
 
 
 def table(n=40, d=12, tasks=3):

@@ -15,7 +15,7 @@ from certifit.design import as_design
 from certifit.linear_model import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV
 from certifit.solvers.leave_one_out import LeaveOneOut
 from tests.contract import contract
-from tests.proof_cases import Case, outcome
+from tests.proof_runs import Case, outcome
 
 X, Y = load_diabetes(return_X_y=True)
 FLOWERS, KINDS = load_iris(return_X_y=True)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import scale
 from certifit.linear_model import LinearModel, SGDClassifier, SGDRegressor
 from certifit.regularizers import L1, ElasticMix, SquaredL2
 from tests.contract import contract
-from tests.proof_cases import Case, outcome
+from tests.proof_runs import Case, outcome
 
 CELLS, SICK = load_breast_cancer(return_X_y=True)
 CELLS = scale(CELLS)[::3, :6]

@@ -26,40 +26,59 @@ from certifit._errors import CertifitError
 from certifit._types import Matrix, Named, Record, VectorLike, Weights
 from certifit.certificates._data import Data, Evidence
 from certifit.certificates._record import Certificate
+from certifit.losses._families import BUILT_IN, LINKS
 
 FORMAT, VERSION = "certifit-proof", 1
 
 _OPTIMALITY = ("value", "bound", "gap", "excess")
 PROVED = {
     "class-centres": ("rows", "classes", "gap"),
+    "cluster-sums": (*_OPTIMALITY, "clusters", "reassignment_gain", "centre_gain", "rows"),
     "clustering": (*_OPTIMALITY, "clusters", "bound_method", "reassignment_gain", "centre_gain", "move_gain"),
     "complement-counts": ("error", "rows", "classes"),
+    "complement-sums": ("error", "rows", "classes"),
+    "component-sums": ("components", "value", "bound", "gap", "relative_gap", "reconstruction_error"),
     "condensed-neighbors": ("rows", "prototypes", "agreeing"),
     "conjugate-posterior": ("error", "observations"),
     "constant": ("value", "gap", "rows"),
+    "counted-sums": ("gradient", "sum_error", "prior_error", "rows"),
+    "cross-validation": ("mean", "low", "high", "standard_error", "folds", "level"),
     "duality": _OPTIMALITY,
     "edited-neighbors": ("rows", "kept", "neighbors"),
+    "evidence-maximum": ("sigma_error", "slope", "effective_parameters"),
     "finite-bayes": ("log_evidence", "error", "sum_error", "observations"),
     "finite-horizon": ("states", "horizon", "discount", "loss"),
     "gaussian-counts": ("mean_error", "variance_error", "prior_error", "rows"),
+    "gaussian-sums": ("mean_error", "variance_error", "prior_error", "rows"),
     "hard-margin": ("value", "bound", "gap", "relative_gap"),
     "harmonic-labels": ("rows", "labelled", "unreached", "error", "certain"),
+    "histogram": ("cells", "outside", "error"),
+    "hold-out": ("mistakes", "rows", "error_rate", "low", "high", "level"),
+    "isotonic": ("value", "gap", "relative_gap", "rows"),
     "kernel-density": ("points", "kernel", "bandwidth", "width"),
     "kernel-perceptron": ("value", "separated", "bound"),
     "least-squares": _OPTIMALITY,
+    "likelihood-equations": ("rows", "statistics", "residual"),
     "local": _OPTIMALITY,
+    "margin-sums": (*_OPTIMALITY, "rows", "columns"),
+    "maximum-likelihood": ("error", "rows"),
     "mercer": ("method", "verdict", "least_eigenvalue"),
     "mixed-counts": ("mean_error", "variance_error", "gradient", "sum_error", "prior_error", "rows"),
+    "mixed-sums": ("mean_error", "variance_error", "gradient", "sum_error", "prior_error", "rows"),
+    "moments": (*_OPTIMALITY, "rows", "columns"),
     "neighbors": ("queries", "neighbors"),
     "neighbors-given-distances": ("queries", "neighbors"),
+    "network-gradient": ("value", "gradient", "parameters"),
     "network-radius": ("rows", "certain", "least"),
     "no-margin": ("bound", "rows", "radius"),
+    "passes": (*_OPTIMALITY, "rows", "columns"),
     "perceptron": ("verdict", "value", "bound"),
     "policy": ("states", "discount", "loss", "width"),
     "principal-components": ("components", "value", "bound", "gap", "relative_gap", "reconstruction_error"),
     "radius-neighbors": ("queries", "radius", "fewest", "most"),
     "separability": ("verdict", "classes", "witnesses", "on_the_boundary", "margin", "mistake_bound"),
     "smoothed-counts": ("gradient", "sum_error", "prior_error", "rows"),
+    "stationary": ("value", "residual"),
     "stored-rows": ("rows", "distinct", "unavoidable"),
     "training-errors": ("value", "rows", "error_rate"),
     "tree": ("questions", "leaves", "shortfall", "impurity", "pruning_shortfall", "validation_loss"),
@@ -113,7 +132,7 @@ def proof_of(certificate: Certificate) -> str:
         "claim": certificate.claim,
         "theorem": certificate.theorem,
         "assumes": list(certificate.assumes),
-        "data": {"sha256": certificate.digests["data"], **certificate.about},
+        "data": {"sha256": certificate.digests["data"], **certificate.about, **_partitions(certificate)},
         "objective": objective_in_words(certificate.evidence),
         "figures": encoded(figures),
         "evidence": encoded(certificate.evidence),
@@ -121,10 +140,17 @@ def proof_of(certificate: Certificate) -> str:
             "figures": encoded(certificate.figures),
             "arrays": {k: _layout(v) for k, v in certificate.evidence.items() if isinstance(v, np.ndarray)},
             "evidence_sha256": certificate.digests["evidence"],
+            "names": {k: v for k, v in certificate.digests.items() if k not in ("data", "evidence", "partitions")},
             "rigor": certificate.rigor,
         },
     }
     return json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _partitions(certificate: Certificate) -> Record:
+    """Names, rows and digests of the partitions of a table that lies in some."""
+    parts = certificate.digests.get("partitions")
+    return {} if parts is None else {"partitions": parts}
 
 
 def load(path: str | os.PathLike[str]) -> Certificate:
@@ -184,7 +210,12 @@ def _certificate(record: Named) -> Certificate:
         figures={k: decoded(v) for k, v in {**library["figures"], **record["figures"]}.items()},
         evidence=evidence,
         assumes=tuple(record["assumes"]),
-        digests={"data": data.pop("sha256"), "evidence": library["evidence_sha256"]},
+        digests={
+            "data": data.pop("sha256"),
+            "evidence": library["evidence_sha256"],
+            **({"partitions": data.pop("partitions")} if "partitions" in data else {}),
+            **library.get("names", {}),
+        },
         rigor=library["rigor"],
         about=data,
     )
@@ -384,13 +415,21 @@ def _mixed_limit(evidence: Evidence) -> str:
     return "the checker does not know the convention for a numeric column that never changes" if fixed else ""
 
 
+def _family_limit(evidence: Evidence) -> str:
+    record = evidence["objective"]
+    loss = (record[0] if isinstance(record, list) else record)["loss"]
+    family, link = (loss["params"][name] for name in ("family", "link"))
+    if family not in (*BUILT_IN, "negative_binomial", "tweedie"):
+        return f"the checker does not know the family {family!r}"
+    return f"the checker does not know the link {link!r}" if link not in LINKS else ""
+
+
 def _density_limit(evidence: Evidence) -> str:
-    return "the checker does not know the cosine kernel" if evidence["kernel"] == "cosine" else ""
+    wide = evidence["kernel"] == "cosine" and np.shape(evidence["points"])[-1] > _COSINE
+    return f"the checker knows the cosine kernel in up to {_COSINE} columns" if wide else ""
 
 
 def _graph_limit(evidence: Evidence) -> str:
-    if evidence["graph"] == "given":
-        return "the checker computes the weights of a graph from the rows, and does not know given ones"
     rows = len(evidence["scores"])
     return f"the checker takes graphs of up to {_GRAPH} rows, not of {rows}" if rows > _GRAPH else ""
 
@@ -403,6 +442,7 @@ def _clustering_limit(evidence: Evidence) -> str:
 
 
 _FACTOR = 300  # rows of the largest matrix that the checker factorises
+_COSINE = 30  # columns in which it integrates the cosine kernel
 _GRAPH = 2000  # rows of the largest graph that it takes
 _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "clustering": _clustering_limit,
@@ -421,6 +461,7 @@ _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "no-margin": _kernel_limit,
     "perceptron": _perceptron_limit,
     "radius-neighbors": _neighbors_limit,
+    "stationary": _family_limit,
     "tree": _tree_limit,
     "tree-general": _tree_limit,
 }

@@ -343,12 +343,18 @@ class ComponentSums(SumKind):
     theorem: ClassVar[str] = PrincipalComponents.theorem
     needs: ClassVar = {**PrincipalComponents.needs, "centre": FINITE, "exponent": WHOLE, "digits": NUMBER}
 
+    def _components(self, evidence: Evidence) -> Array:
+        U = np.asarray(evidence["components"], dtype=float)
+        if U.ndim != 2:
+            raise ValueError("components are rows of numbers")
+        return U
+
     def statistic(self, evidence: Evidence) -> Moments:
-        U = np.atleast_2d(np.asarray(evidence["components"], dtype=float))
+        U = self._components(evidence)
         return Moments(*grid_of(evidence, U.shape[1]))
 
     def conclude(self, found: SecondMoments, evidence: Evidence) -> Proof:
-        U = np.atleast_2d(np.asarray(evidence["components"], dtype=float))
+        U = self._components(evidence)
         values, mean = (np.asarray(evidence[k], dtype=float) for k in ("variances", "mean"))
         check_shape((U.shape[1],), mean=mean, centre=found.centre)
         check_shape((len(U),), variances=values)

@@ -205,7 +205,7 @@ def cell_counts(X: Array, s: Array, edges: list[Array]) -> tuple[Array, Array, A
 
 def split_edges(evidence: Evidence) -> tuple[list[Array], list[int]]:
     """Edges of each column, increasing, and the numbers of cells."""
-    flat, shape = np.asarray(evidence["edges"], dtype=float), [int(b) for b in np.asarray(evidence["bins"]).ravel()]
+    flat, shape = np.asarray(evidence["edges"], dtype=float), [int(b) for b in evidence["bins"]]
     if any(b < 1 for b in shape) or len(flat) != sum(b + 1 for b in shape) or not np.all(np.isfinite(flat)):
         raise ValueError("one edge more than cells for each column")
     edges = np.split(flat, np.cumsum([b + 1 for b in shape])[:-1])

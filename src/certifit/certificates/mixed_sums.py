@@ -142,7 +142,7 @@ class MixedBound(SumKind):
     weighted: ClassVar[bool] = True
 
     def _layout(self, evidence: Evidence) -> Layout:
-        numeric, discrete = (tuple(int(j) for j in np.ravel(evidence[k])) for k in ("numeric", "discrete"))
+        numeric, discrete = (tuple(int(j) for j in evidence[k]) for k in ("numeric", "discrete"))
         names = tuple(tuple(str(w) for w in words) for words in evidence["categories"])
         if len(names) != len(discrete) or any(len(set(words)) != len(words) for words in names):
             raise ValueError("every column of categories needs its names, each of them once")

@@ -224,6 +224,8 @@ class MomentFit:
             raise ValueError("second moments are for the penalties none, l2, l1 and elastic")  # none is ever negative
         if objective.padding is not None or objective.offset or objective.regularizer.joint:
             raise ValueError("second moments are for one target, without offsets of rows")
+        if objective.stated != "mean":
+            raise ValueError("all figures are stated as means over the rows")
         coef, intercept = numbers(evidence, "coef"), numbers(evidence, "intercept")
         if coef.ndim != 2 or len(coef) != 1 or intercept.shape != (1,):
             raise ValueError("coefficients of one target are needed")

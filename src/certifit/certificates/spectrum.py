@@ -178,7 +178,8 @@ def subspace_proof(
         Check("the components are orthonormal", unit <= 1e-5, f"{unit:.1e}"),
         Check("no subspace of this dimension retains more", ran, f"Cholesky with slack {tau:.1e}"),
     )
-    share = gap / total if float(total.lower) > 0 else Ball(0.0)
+    # Where rounding leaves open whether there is any variance, nothing is a known share of it.
+    share = gap / total if float(total.lower) > 0 else Ball(0.0 if float(gap.upper) == 0.0 else np.inf)
     figures = {
         "components": equal(n),
         "value": lower(kept),

@@ -45,17 +45,17 @@ class Stationary(Kind):
         (objective, *more), targets = read_objectives(data, evidence)
         if more or objective.regularizer not in (Zero(), SquaredL2(0.5)) or objective.padding is not None:
             raise ValueError("the equations are those of one target with the penalty ½‖w‖² or none")
+        if objective.stated != "mean":
+            raise ValueError("the value is stated as a mean over the rows")
         _refuse_idle_parameters(objective.loss)
         loss, weights, fit_intercept = objective.loss, targets[0].weights, objective.fit_intercept
         strength = objective.strength if isinstance(objective.regularizer, SquaredL2) else 0.0
-        w, b = np.ravel(evidence["coef"]).astype(float), float(np.ravel(evidence["intercept"])[0])
-        checks = [
-            Check("coefficients match the data", len(w) == data.X.shape[1]),
-            *sound(objective, targets[0], w, np.array([b])),
-        ]
+        coef, intercept = (np.asarray(evidence[name], dtype=float) for name in ("coef", "intercept"))
+        fits = coef.shape == (1, data.X.shape[1]) and intercept.shape == (1,)
+        checks = [Check("coefficients match the data", fits), *sound(objective, targets[0], coef, intercept)]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
-        y = data.real_targets()
+        w, b, y = coef[0], float(intercept[0]), data.real_targets()
         z = np.asarray(data.X @ w) + b + (0.0 if data.offset is None else data.offset)
         rho = weights * loss.slope(z, y)
         g = np.asarray(data.X.T @ rho).ravel() + strength * w

@@ -381,11 +381,10 @@ def prove(model: Path, data: str | None = None, /, *, out: Path = Path("fit.proo
 
 
 @app.command
-def check(proof: Path, table: Path, /) -> int:
+def check(proof: Path, table: Path, /, *more: Path) -> int:
     """Check a proof file against the table written beside it, in exact arithmetic.
 
-    The same as python checker.py PROOF TABLE, where checker.py is one file that can be copied to any machine with
-    Python. Exit code 0 when the claim is proved, 1 when not.
+    The same as python checker.py PROOF TABLE, on any machine with Python. Exit code 0 when proved, 1 when not.
 
     Parameters
     ----------
@@ -393,10 +392,12 @@ def check(proof: Path, table: Path, /) -> int:
         A proof file, as written by certifit prove, certifit study or certificate.save.
     table
         The CSV or .npy file with the encoded rows that the model was fitted to.
+    more
+        Further .npy files (y, weights, offsets), or the other partitions.
     """
     from certifit.cli import _commands
 
-    return _commands.check(proof, table)
+    return _commands.check(proof, table, *more)
 
 
 @app.command

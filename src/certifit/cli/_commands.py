@@ -387,14 +387,14 @@ def prove(path: Path, data: str | None, out: Path) -> int:
     return 0
 
 
-def check(proof: Path, table: Path) -> int:
+def check(proof: Path, *tables: Path) -> int:
     """certifit check."""
     from certifit.checker import main
 
-    for path in (proof, table):
+    for path in (proof, *tables):
         if not path.exists():
             raise UsageError(f"There is no file {path}.")
-    return int(main([str(proof), str(table)]))
+    return int(main([str(proof), *map(str, tables)]))
 
 
 def explain(path: Path, row: str) -> int:
