@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -61,10 +62,14 @@ class Data:
 
         return cls(_matrix(X), None if y is None else _labels(y), vector(sample_weight), vector(offset))
 
-    @property
+    @cached_property
     def weights(self) -> Array:
         """Sample weights, ones when none were given."""
-        return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
+        if self.sample_weight is not None:
+            return self.sample_weight
+        ones = np.ones(self.X.shape[0])
+        ones.flags.writeable = False  # made once for all who ask
+        return ones
 
     def real_targets(self) -> Array:
         """y as numbers; strings are rejected, even those that spell a number."""
