@@ -277,8 +277,9 @@ class _Walk:
         self.criterion = rules.criterion
         self.k = 0 if table.codes is None else len(e["classes"])
         self.total = float(self.weight.sum())
-        self.ranks = np.stack([np.unique(c, return_inverse=True)[1] for c in self.X.T], axis=1)
-        self.missing = np.isnan(self.X)
+        single = e.get("precision") == "single"
+        numeric = [j for j, c in enumerate(e["categories"]) if c is None]
+        self.columns = {j: tq.Column.of(np.ascontiguousarray(self.X[:, j]), single) for j in numeric}
         self.shortfall, self.compared, self.heuristic = 0.0, 0, False
         self.relative_shortfall = 0.0  # of the impurity of the node
         self.drawn = tq.drawn_columns(e, tree.inner, tree.feature, self.X.shape[1])
@@ -300,6 +301,9 @@ class _Walk:
             rows = rows[go]
             left = self.tree.goes_left(at[rows], self.X[rows])
             at[rows] = np.where(left, self.tree.left[at[rows]], self.tree.right[at[rows]])
+            side = np.full(len(at), 2, dtype=np.int8)
+            side[rows] = ~left
+            self.columns = {j: column.divided(side) for j, column in self.columns.items()}
             level = level[self.tree.inner[level]]
             level = np.concatenate([self.tree.left[level], self.tree.right[level]])
             depth += 1
@@ -362,25 +366,23 @@ class _Walk:
 
     def _compare(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, open_: Array) -> tq.Best:
         best = tq.Best(len(level))
+        if not open_.any():
+            return best
+        line = tq.Line(r, s, totals, rows, len(self.X))
+        where = line.places(open_)
         for j in range(self.X.shape[1]):
-            allowed = open_.copy()
-            if self.drawn is not None:
-                allowed &= self.drawn[level, j]
+            allowed = open_ if self.drawn is None else open_ & self.drawn[level, j]
             if not allowed.any():
                 continue
-            if self.e["categories"][j] is not None:
-                codes = np.where(self.missing[rows, j], np.inf, self.X[rows, j])
+            if j not in self.columns:
+                codes = np.where(np.isnan(self.X[rows, j]), np.inf, self.X[rows, j])
                 self.heuristic |= tq.compare_groups(r, s, totals, codes, allowed, best)
             elif self.criterion == "absolute_error":
                 assert self.y is not None
-                tq.compare_absolute(r, self.y[rows], self._column(rows, j), allowed, best)
+                tq.compare_absolute(r, self.y, rows, self.columns[j], allowed, best)
             else:
-                tq.compare_numeric(r, s, totals, self._column(rows, j), allowed, best)
+                line.compare(self.columns[j], where if self.drawn is None else line.places(allowed), best)
         return best
-
-    def _column(self, rows: Array, j: int) -> tq.Column:
-        single = self.X[rows, j].astype(np.float32) if self.e.get("precision") == "single" else None
-        return tq.Column(self.ranks[rows, j], self.missing[rows, j], single)
 
     def _own_cost(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array) -> Ball:
         """The cost of the split of each inner node (others: of a harmless stand-in)."""

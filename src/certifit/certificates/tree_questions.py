@@ -8,7 +8,8 @@ sum of weight × impurity over both sides (for the squared error without the par
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +18,7 @@ from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Evidence
 
+_BLOCK = 1 << 13  # splits whose costs are computed at a time, within the cache
 ENUMERATE = 10  # categories in a node up to which all groupings of a many-class target are compared
 
 
@@ -34,6 +36,11 @@ class LevelRows:
     min_rows: int
     min_weight: float
     spare: float  # of the least weight: a split is compared when it keeps the limit with so much to spare
+
+    @cached_property
+    def counts(self) -> Array:
+        """How many rows each node has."""
+        return np.bincount(self.node, minlength=self.count)
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,9 @@ def whole_cost(left: Array, right: Array, criterion: str) -> Array:
     for side in (left, right):
         weights = np.ascontiguousarray(side.T, dtype=float)
         total = weights.sum(axis=0)
+        if criterion == "gini" and len(weights) == 2:
+            found += 2.0 * weights[0] * weights[1] / total
+            continue
         for own in weights:
             if criterion == "gini":
                 found += own * (total - own) / total
@@ -150,9 +160,12 @@ class Best:
         self.low = np.full(count, np.inf)
         self.compared = np.zeros(count, dtype=np.int64)
 
-    def offer(self, node: Array, costs: Array) -> None:
-        np.minimum.at(self.low, node, np.where(np.isnan(costs), -np.inf, costs))
-        self.compared += np.bincount(node, minlength=len(self.low))
+    def offer(self, cuts: Cuts, costs: Array) -> None:
+        if len(costs):
+            least = np.minimum.reduceat(costs, cuts.first)  # NaN, where nothing is known, is passed on
+            at = cuts.node[cuts.first]
+            self.low[at] = np.minimum(self.low[at], np.where(np.isnan(least), -np.inf, least))
+            self.compared[at] += np.diff(cuts.first, append=len(costs))
 
 
 def drawn_columns(e: Evidence, inner: Array, feature: Array, columns: int) -> Array | None:
@@ -214,71 +227,136 @@ def close_values(e: Evidence) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """One numeric column of a level's rows: ranks that order the values (missing ones last), and what is missing.
+    """One numeric column of all rows, and a level's rows ordered by node, then value (missing ones last).
 
-    With ``single``, the values in single precision, only what `told_apart` divides is compared.
+    With ``single``, only what `told_apart` divides is compared.
     """
 
-    ranks: Array
-    missing: Array
-    single: Array | None = None
+    values: Array
+    order: Array
+    distinct: bool  # no two values are equal, and none is missing
+    single: bool = False
 
-    def changes(self, order: Array) -> Array:
-        """Whether each of the rows in this order but the last has another value than the next."""
-        ranks = self.ranks[order]
-        other = ranks[:-1] != ranks[1:]
-        return np.asarray(other if self.single is None else other & told_apart(self.single[order]))
+    @classmethod
+    def of(cls, values: Array, single: bool) -> Column:
+        """All rows, at one node."""
+        order = np.argsort(values)
+        seen = values[order]
+        return cls(values, order, bool(np.all(seen[:-1] < seen[1:])), single)
+
+    def divided(self, side: Array) -> Column:
+        """The rows of the next level, all left children (side 0) before all right ones (1); others leave."""
+        to = side[self.order]
+        return replace(self, order=np.concatenate([self.order.compress(to == k) for k in (0, 1)]))
+
+    def changes(self, order: Array) -> Array | None:
+        """Whether each of the rows in this order but the last has another value than the next; None: all have."""
+        if self.distinct and not self.single:
+            return None
+        seen = self.values[order]
+        other = (seen[:-1] != seen[1:]) & ~np.isnan(seen[:-1])
+        return np.asarray(other & told_apart(seen.astype(np.float32)) if self.single else other)
 
 
-def compare_numeric(r: LevelRows, s: Sums, totals: Array, column: Column, allowed: Array, best: Best) -> None:
-    """Offer every threshold of one numeric column, with missing values to either side.
+@dataclass(frozen=True)
+class Cuts:
+    """Divisions that are to be compared: node (ascending), rows on either side, and the sums of the whole node."""
 
-    ``allowed`` says which nodes looked at the column.
+    node: Array
+    rows: Array
+    others: Array
+    total: Array  # (sums, cuts)
+
+    @classmethod
+    def of(cls, r: LevelRows, totals: Array, node: Array, rows: Array) -> Cuts:
+        """Of these nodes, after so many rows."""
+        return cls(node, rows, r.counts[node] - rows, totals.T.take(node, axis=1))
+
+    @cached_property
+    def first(self) -> Array:
+        """Where the cuts of another node begin."""
+        return np.flatnonzero(np.diff(self.node, prepend=-1))
+
+    def wide(self, r: LevelRows) -> Array:
+        """Which of them keep the limit on rows."""
+        return np.asarray((self.rows >= r.min_rows) & (self.others >= r.min_rows))
+
+    def some(self, which: Array) -> Cuts:
+        """Some of them."""
+        return Cuts(self.node[which], self.rows[which], self.others[which], self.total[:, which])
+
+
+class Line:
+    """The rows of a level side by side, node after node, as every column orders them.
+
+    Within a node each column has an order of its own, but a node's rows are in the same places in all of them.
     """
-    ranks, missing = column.ranks, column.missing
-    # One key and one sort: sums are exact, and cut where ranks change only, so the order of equal ones does not matter.
-    order = np.argsort(r.node * (np.max(ranks, initial=0) + 1) + ranks)
-    if not np.all(allowed):
-        order = order[allowed[r.node[order]]]
-    if not len(order):
-        return
-    node = r.node[order]
-    running = np.cumsum(s.columns[order], axis=0)
-    rows = np.arange(1, len(order) + 1)
-    first = np.flatnonzero(np.diff(node, prepend=-1))
-    base = np.zeros((r.count, s.columns.shape[1]), dtype=np.int64)
-    start = np.zeros(r.count, dtype=np.int64)
-    base[node[first]] = running[first] - s.columns[order[first]]
-    start[node[first]] = first
-    cut = np.flatnonzero((node[:-1] == node[1:]) & column.changes(order))
-    left = running[cut] - base[node[cut]]
-    _offer(r, s, totals, node[cut], left, rows[cut] - start[node[cut]], best)
-    if missing.any():
-        lost = missing[order]
-        extra = np.zeros_like(base)
-        np.add.at(extra, node[lost], s.columns[order[lost]])
-        gone = np.bincount(node[lost], minlength=r.count)
-        again = cut[~lost[cut + 1] & (gone[node[cut]] > 0)]
-        at = node[again]
-        _offer(r, s, totals, at, running[again] - base[at] + extra[at], rows[again] - start[at] + gone[at], best)
+
+    def __init__(self, r: LevelRows, s: Sums, totals: Array, rows: Array, size: int) -> None:
+        self.r, self.s, self.totals = r, s, totals
+        self.columns = np.zeros((s.columns.shape[1], size), dtype=np.int64)
+        self.columns[:, rows] = s.columns.T
+        self.base = (np.cumsum(totals, axis=0) - totals).T  # sums of all nodes before
+        self.node = np.repeat(np.arange(r.count), r.counts)
+        self.rows = np.arange(1, len(rows) + 1) - np.repeat(np.cumsum(r.counts) - r.counts, r.counts)
+
+    def places(self, allowed: Array) -> tuple[Array, Cuts, Array]:
+        """Where a node that is allowed to can be divided, and the sums before it: not after its last row."""
+        inside = self.rows < self.r.counts[self.node]
+        places = np.flatnonzero(inside if np.all(allowed) else inside & allowed[self.node])
+        cuts = Cuts.of(self.r, self.totals, self.node[places], self.rows[places])
+        return places, cuts, self.base.take(cuts.node, axis=1)
+
+    def compare(self, column: Column, where: tuple[Array, Cuts, Array], best: Best) -> None:
+        """Offer every threshold of one numeric column at these `places`, with missing values to either side."""
+        places, cuts, base = where
+        other = column.changes(column.order)
+        if other is not None:
+            which = np.flatnonzero(other[places])
+            places, cuts, base = places[which], cuts.some(which), base[:, which]
+        if not len(places):
+            return
+        left = np.empty(base.shape, dtype=np.int64)
+        for k, c in enumerate(self.columns):
+            np.subtract(np.cumsum(c.take(column.order)).take(places), base[k], out=left[k])
+        _offer(self.r, self.s, cuts, left, best)
+        if not column.distinct:
+            self._missing(column, places, cuts, left, best)
+
+    def _missing(self, column: Column, places: Array, cuts: Cuts, left: Array, best: Best) -> None:
+        """The same thresholds with the missing values to the left."""
+        lost, count = np.isnan(column.values[column.order]), self.r.count
+        if not lost.any():
+            return
+        gone = np.bincount(self.node[lost], minlength=count)
+        extra = np.zeros((count, len(left)), dtype=np.int64)
+        np.add.at(extra, self.node[lost], self.columns[:, column.order[lost]].T)
+        again = np.flatnonzero(~lost[places + 1] & (gone[cuts.node] > 0))
+        at = cuts.node[again]
+        moved = Cuts.of(self.r, self.totals, at, cuts.rows[again] + gone[at])
+        _offer(self.r, self.s, moved, left[:, again] + extra[at].T, best)
 
 
-def _offer(r: LevelRows, s: Sums, totals: Array, node: Array, left: Array, rows: Array, best: Best) -> None:
-    n = np.bincount(r.node, minlength=r.count)
-    ok = (rows >= r.min_rows) & (n[node] - rows >= r.min_rows)
-    node, left, rows = node[ok], left[ok], rows[ok]
-    if not len(node):
-        return
+def _offer(r: LevelRows, s: Sums, cuts: Cuts, left: Array, best: Best) -> None:
+    """The cost of every division that keeps the limits, from the sums of its left side (sums, cuts)."""
+    if r.min_rows > 1:
+        wide = np.flatnonzero(cuts.wide(r))
+        cuts, left = cuts.some(wide), left[:, wide]
     if r.criterion in ("gini", "entropy") and r.min_weight <= 0 and s.whole:
+        costs = np.empty(len(cuts.node))
         with np.errstate(invalid="ignore"):  # rows without weight on one side: nothing is known
-            best.offer(node, whole_cost(left, totals[node] - left, r.criterion))
+            for at in range(0, len(costs), _BLOCK):
+                mine = left[:, at : at + _BLOCK]
+                right = cuts.total[:, at : at + _BLOCK] - mine
+                costs[at : at + _BLOCK] = whole_cost(mine.T, right.T, r.criterion)
+        best.offer(cuts, costs)
         return
-    a = s.ball(left, rows, node)
-    b = s.ball(totals[node] - left, n[node] - rows, node)
+    a = s.ball(left.T, cuts.rows, cuts.node)
+    b = s.ball((cuts.total - left).T, cuts.others, cuts.node)
     if r.min_weight > 0:
         heavy = np.minimum(mass(a, r).upper, mass(b, r).upper) >= (1 + r.spare) * r.min_weight
-        node, a, b = node[heavy], a[heavy], b[heavy]
-    best.offer(node, cost(a, b, r.criterion).lower)
+        cuts, a, b = cuts.some(heavy), a[heavy], b[heavy]
+    best.offer(cuts, cost(a, b, r.criterion).lower)
 
 
 def mass(side: Ball, r: LevelRows) -> Ball:
@@ -327,7 +405,7 @@ def compare_groups(r: LevelRows, s: Sums, totals: Array, codes: Array, allowed: 
         count = np.bincount(which, minlength=c)
         masks = np.array(list(groupings(sums * s.units[v], r.n_classes, r.codes is not None)))
         left, many = masks.astype(np.int64) @ sums, masks.astype(np.int64) @ count
-        _offer(r, s, totals, np.full(len(masks), v), left, many, best)
+        _offer(r, s, Cuts.of(r, totals, np.full(len(masks), v), many), left.T, best)
     return heuristic
 
 
@@ -366,23 +444,26 @@ def medians(y: Array, w: Array) -> Array:
     return ends[0] / 2.0 + np.where(np.isnan(ends[1]), ends[0], ends[1]) / 2.0
 
 
-def compare_absolute(r: LevelRows, y: Array, column: Column, allowed: Array, best: Best) -> None:
-    """Offer every threshold of one numeric column by the absolute error, node by node."""
+def compare_absolute(r: LevelRows, y: Array, rows: Array, column: Column, allowed: Array, best: Best) -> None:
+    """Offer every threshold of one numeric column by the absolute error, node by node; ``y`` is of all rows."""
+    ends = np.cumsum(r.counts)
+    weight_of = np.zeros(len(y))
+    weight_of[rows] = r.weight
     for v in np.flatnonzero(allowed):
-        rows = np.flatnonzero(r.node == v)
-        rows = rows[np.argsort(column.ranks[rows], kind="stable")]
-        gone = int(np.count_nonzero(column.missing[rows]))
+        mine = column.order[ends[v] - r.counts[v] : ends[v]]
+        gone = int(np.count_nonzero(np.isnan(column.values[mine])))
         for send in range(2 if gone else 1):
-            line = np.roll(rows, gone) if send else rows
-            value, w = y[line], r.weight[line]
+            line = np.roll(mine, gone) if send else mine
+            value, w = y[line], weight_of[line]
             low = absolute_costs(value, w)[0] + absolute_costs(value[::-1], w[::-1])[0][::-1]
             weight = np.cumsum(w)
             light = (1 + r.spare) * r.min_weight - gamma(2 * len(w)) * weight[-1]
-            cut = np.flatnonzero(column.changes(line)) + 1
+            changes = column.changes(line)
+            cut = np.arange(1, len(line)) if changes is None else np.flatnonzero(changes) + 1
             cut = cut[cut > gone] if send else cut
-            ok = (cut >= r.min_rows) & (len(line) - cut >= r.min_rows)
-            ok &= (weight[cut - 1] >= light) & (weight[-1] - weight[cut - 1] >= light)
-            best.offer(np.full(ok.sum(), v), low[cut[ok]])
+            cuts = Cuts(np.full(len(cut), v), cut, len(line) - cut, np.empty((0, len(cut))))
+            ok = cuts.wide(r) & (weight[cut - 1] >= light) & (weight[-1] - weight[cut - 1] >= light)
+            best.offer(cuts.some(ok), low[cut[ok]])
 
 
 def in_order(left: Array, right: Array, room: Array) -> Iterator[tuple[int, Array]]:
