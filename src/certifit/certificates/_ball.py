@@ -139,6 +139,12 @@ def row_blocks(n: int, width: int) -> list[slice]:
     return [slice(i, min(n, i + step)) for i in range(0, n, step)]
 
 
+def largest(A: Matrix) -> float:
+    """The largest absolute value of a matrix, without a copy of it; NaN where it holds one."""
+    entries = A.data if scipy.sparse.issparse(A) else A
+    return max(float(np.max(entries, initial=0.0)), -float(np.min(entries, initial=0.0))) if entries.size else 0.0
+
+
 def _abs_product(A: Matrix, v: Array) -> Array:
     """|A| @ v without a full copy of |A|."""
     if scipy.sparse.issparse(A):
@@ -526,12 +532,6 @@ def dot_t(A: Numeric, b: Numeric) -> Ball:
 def sum_slack(n: int) -> float:
     """The relative error of Σ w t over n rows, of Σ w |t|, where each t comes from up to three roundings itself."""
     return gamma(n + 4) * (1.0 + 2 * gamma(n + 4)) * (1.0 + 16 * UNIT)
-
-
-def weighted_sums(T: Array, w: Array) -> Ball:
-    """Σ w t for every column of T, whose entries are t after up to three roundings."""
-    weight = np.abs(w)
-    return Ball(w @ T, sum_slack(len(T)) * (weight @ np.abs(T)) + ETA * (len(T) + float(weight.sum())))
 
 
 def block_sums(blocks: Iterable[tuple[slice, Array]], b: Ball, width: int) -> Ball:

@@ -24,7 +24,7 @@ import scipy.linalg
 import scipy.sparse
 
 from certifit._types import Array
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, sum_slack, weighted_sums
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, largest, sum_slack
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, NUMBER
@@ -57,35 +57,38 @@ def semidefinite(M: Ball) -> tuple[bool, float]:
     return True, (g / (1.0 - g) * trace + slack) * (1.0 + 1e-10) + d * 1e-300
 
 
-def _centred_blocks(data: Data, centre: Array) -> Iterator[tuple[slice, Ball]]:
-    """Rows minus ``centre``, with the rounding of the subtraction."""
-    rows = max(256, _ENTRIES // max(1, data.X.shape[1]))
-    for start in range(0, data.X.shape[0], rows):
-        part = slice(start, start + rows)
+def _centred_blocks(data: Data, centre: Array) -> Iterator[tuple[slice, Array]]:
+    """Rows minus ``centre``, each entry rounded once; a block is overwritten by the next."""
+    n, d = data.X.shape
+    step = max(256, _ENTRIES // max(1, d))
+    room = np.empty((min(n, step), d))
+    for start in range(0, n, step):
+        part = slice(start, min(n, start + step))
         block = data.X[part].toarray() if scipy.sparse.issparse(data.X) else data.X[part]
-        yield part, Ball(np.asarray(block, dtype=float)) - Ball(centre)
-
-
-def _moments(T: Array, w: Array) -> tuple[Ball, Ball]:
-    """Σwt and Σwttᵀ, where each entry of T is t after one rounding."""
-    size, weight = np.abs(T), np.abs(w)
-    tiny = ETA * (len(T) + size.sum(axis=0))
-    if np.all(w == 1.0):  # NumPy then forms half of each product
-        second, square = T.T @ T, size.T @ size
-    else:
-        second, square = T.T @ (T * w[:, None]), size.T @ (size * weight[:, None])
-    return weighted_sums(T, w), Ball(second, sum_slack(len(T)) * square + tiny[:, None])
+        yield part, np.subtract(block, centre, out=room[: part.stop - start])
 
 
 def centred_scatter(data: Data, centre: Array, about_mean: bool = True) -> tuple[Ball, Ball, Ball]:
-    """Σ w (x − m)(x − m)ᵀ about the exact mean m (or about ``centre``), m − ``centre``, and Σ w."""
-    d = data.X.shape[1]
-    total, shift, product = Ball(0.0), Ball(np.zeros(d)), Ball(np.zeros((d, d)))
-    for part, t in _centred_blocks(data, centre):
-        w = data.weights[part]
-        total, sums, products = total + Ball(w).sum(), *_moments(t.mid, w)
-        shift, product = shift + sums, product + products
-    mean = shift / total
+    """Σ w (x − m)(x − m)ᵀ about the exact mean m (or about ``centre``), m − ``centre``, and Σ w.
+
+    With t = x − ``centre``, Σw|tⱼ||tₖ| ≤ √(Σwtⱼ² Σwtₖ²): the diagonal bounds the rounding of all entries.
+    """
+    (n, d), w = data.X.shape, data.sample_weight
+    if w is not None and np.any(w < 0.0):
+        raise ValueError("weights are not negative")
+    sums, products, tiny = np.zeros(d), np.zeros((d, d)), np.full(d, ETA * n)
+    longest = blocks = 0
+    for part, T in _centred_blocks(data, centre):
+        sums += T.sum(axis=0) if w is None else w[part] @ T
+        products += T.T @ T if w is None else T.T @ (T * w[part, None])  # NumPy forms half of TᵀT
+        if w is not None:
+            tiny += ETA * np.abs(T).sum(axis=0)  # what is lost of wt counts tₖ times
+        longest, blocks = max(longest, len(T)), blocks + 1
+    total = Ball(float(n)) if w is None else Ball(w).sum()
+    slack, W = sum_slack(longest + blocks), float(total.upper)
+    size = np.sqrt(np.diag(products) * (1.0 + 2 * slack) + tiny) * (1.0 + 4 * UNIT)
+    product = Ball(products, slack * np.multiply.outer(size, size) * (1.0 + 8 * UNIT) + np.add.outer(tiny, tiny))
+    mean = Ball(sums, slack * np.sqrt(W) * size * (1.0 + 8 * UNIT) + tiny + ETA * W) / total
     outer = mean.reshape(-1, 1) * mean.reshape(1, -1)
     return (product - outer * total if about_mean else product), mean, total
 
@@ -98,8 +101,8 @@ def covariance(data: Data, centre: Array) -> tuple[Ball, Ball]:
 
 def gram(data: Data, centre: Array) -> tuple[Ball, Ball, Ball]:
     """√w(x − mean)·(x′ − mean)√w′/(W − 1) for all pairs of rows, those rows, and the exact mean minus ``centre``."""
-    parts = [t for _, t in _centred_blocks(data, centre)]
-    T = Ball(np.concatenate([t.mid for t in parts]), np.concatenate([np.broadcast_to(t.rad, t.shape) for t in parts]))
+    mid = np.concatenate([T.copy() for _, T in _centred_blocks(data, centre)])
+    T = Ball(mid, UNIT * np.abs(mid) * (1.0 + 4 * UNIT))
     w = Ball(data.weights)
     total = w.sum()
     mean = (T * w.reshape(-1, 1)).sum(axis=0) / total
@@ -137,8 +140,7 @@ class PrincipalComponents(Kind):
         else:
             A, T, shift = gram(data, centre)
             V, stated = _row_vectors(T, U[live]), values[live]
-        size = float(abs(data.X).max())
-        return subspace_proof(A, shift, size, U, values, tau, (V, stated))
+        return subspace_proof(A, shift, largest(data.X), U, values, tau, (V, stated))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         n = figures["components"]

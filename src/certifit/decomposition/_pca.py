@@ -364,7 +364,9 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if self.svd_solver_ in ("arpack", "randomized"):
             slack = measured_slack(data, evidence)
         else:
-            slack = rounding_slack(data, self.components_.dtype)
+            kept, share = (float(np.sum(v)) for v in (self.explained_variance_, self.explained_variance_ratio_))
+            spread = kept / share if kept > 0.0 and share > 0.0 else None
+            slack = rounding_slack(data, self.components_.dtype, spread)
         return certificates.issue("principal-components", data, evidence | {"slack": slack})
 
     @property

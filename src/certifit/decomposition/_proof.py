@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from certifit._types import Array, Named
 from certifit.certificates import Data
-from certifit.certificates.spectrum import covariance, gram
+from certifit.certificates.spectrum import covariance, gram, largest
 
 
 def _variance(data: Data) -> float:
@@ -20,18 +20,21 @@ def _variance(data: Data) -> float:
     return float(sum(w[i : i + 4096] @ ((X[i : i + 4096] - mean) ** 2).sum(axis=1) for i in range(0, len(X), 4096)))
 
 
-def rounding_slack(data: Data, dtype: npt.DTypeLike) -> float:
-    """What rounding may cost on an exact road: a small multiple of the machine's precision times the variance."""
+def rounding_slack(data: Data, dtype: npt.DTypeLike, spread: float | None = None) -> float:
+    """What rounding may cost on an exact road: a small multiple of the machine's precision times the variance.
+
+    ``spread`` is that variance where the model knows it.
+    """
     n, d = data.X.shape
     rows = max(256, (1 << 16) // d)
     steps = 16.0 * (min(n, rows) + n / rows + d) * 2.0**-53
-    largest = float(abs(data.X).max()) if n else 0.0
     stored = 64.0 * float(np.finfo(dtype).eps)
-    spread = _variance(data)
+    spread = _variance(data) if spread is None else spread
     # Rows far from zero: X − mean is exact to its own rounding, but the mean is stored with its own spacing.
-    mean = d * (float(np.finfo(dtype).eps) * largest) ** 2 * 16.0
+    size = largest(data.X)
+    mean = d * (float(np.finfo(dtype).eps) * size) ** 2 * 16.0
     if hasattr(data.X, "multiply"):
-        mean += 64.0 * 2.0**-53 * d * largest**2  # sparse rows are centred after the product
+        mean += 64.0 * 2.0**-53 * d * size**2  # sparse rows are centred after the product
     return float((steps + stored) * spread + mean)
 
 
