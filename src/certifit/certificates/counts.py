@@ -167,7 +167,7 @@ def _float_deviations(data: Data, values: Any, codes: Array, theta: Array) -> tu
     whole = _class_weights(data, codes, K, "float")
     slack, W = sum_slack(longest + blocks), whole.upper[:, None]
     tiny = ETA * (n + W)
-    size = np.sqrt(W * (second * (1.0 + 2 * slack) + tiny)) * (1.0 + 16 * UNIT)
+    size = np.sqrt(W) * np.sqrt(second * (1.0 + 2 * slack) + tiny) * (1.0 + 16 * UNIT)
     full = (np.broadcast_to(part[:, None], (K, d)) for part in (whole.mid, np.broadcast_to(whole.rad, (K,))))
     return Ball(*full), Ball(first, slack * size + tiny), Ball(second, slack * second + tiny)
 
