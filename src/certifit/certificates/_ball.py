@@ -145,12 +145,19 @@ def largest(A: Matrix) -> float:
     return max(float(np.max(entries, initial=0.0)), -float(np.min(entries, initial=0.0))) if entries.size else 0.0
 
 
-def _abs_product(A: Matrix, v: Array) -> Array:
-    """|A| @ v without a full copy of |A|."""
+def _products(A: Matrix, b: Array, v: Array) -> tuple[Array, Array]:
+    """A @ b and |A| @ v in one read of A, without a full copy of |A|."""
     if scipy.sparse.issparse(A):
-        return np.asarray(abs(A) @ v)
-    parts = [np.abs(A[part]) @ v for part in row_blocks(*A.shape)]
-    return np.concatenate(parts) if parts else np.abs(A) @ v
+        return np.asarray(A @ b), np.asarray(abs(A) @ v)
+    if np.ndim(A) != 2 or np.size(A) <= _ENTRIES:
+        return np.asarray(A @ b), np.asarray(np.abs(A) @ v)
+    mid, rad = (np.empty((len(A), *b.shape[1:])) for _ in range(2))
+    room = np.empty((min(len(A), _rows_of_block(A.shape[1])), A.shape[1]))
+    for part in row_blocks(*A.shape):
+        rows = A[part]
+        mid[part] = rows @ b
+        rad[part] = np.abs(rows, out=room[: len(rows)]) @ v
+    return mid, rad
 
 
 class Ball:
@@ -500,10 +507,10 @@ def dot(A: Numeric, B: Numeric) -> Ball:
     inner = gamma(k + 2) * size
     if b_rad is not None:
         inner = inner + np.broadcast_to(b_rad, b.shape)
-    rad = _abs_product(a, inner) if np.ndim(a) == 2 or scipy.sparse.issparse(a) else np.abs(a) @ inner
+    mid, rad = _products(a, b, inner)
     if a_rad is not None and np.any(a_rad):
         rad = rad + np.broadcast_to(a_rad, a.shape) @ (size if b_rad is None else size + b_rad)
-    return Ball(a @ b, _up(rad * (1.0 + 2 * gamma(k + 2)) + k * ETA))
+    return Ball(mid, _up(rad * (1.0 + 2 * gamma(k + 2)) + k * ETA))
 
 
 def dot_t(A: Numeric, b: Numeric) -> Ball:
@@ -544,7 +551,8 @@ def block_sums(blocks: Iterable[tuple[slice, Array]], b: Ball, width: int) -> Ba
     k = min(n, step) + n // step + 1
     inner = np.broadcast_to(gamma(k + 2) * np.abs(b.mid) + b.rad, b.mid.shape)
     mid, rad = np.zeros((width, *b.mid.shape[1:])), np.zeros((width, *b.mid.shape[1:]))
+    room = np.empty((min(n, step), width))
     for part, A in blocks:
         mid += A.T @ b.mid[part]
-        rad += np.abs(A).T @ inner[part]
+        rad += np.abs(A, out=room[: len(A)]).T @ inner[part]
     return Ball(mid, _up(rad * (1.0 + 2 * gamma(n + 2)) + n * ETA))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -25,6 +25,9 @@ from certifit.certificates._ball import (
 )
 
 _LIGHT = -900  # rows whose weight is below 2^−900 of the largest are left out of H, which only makes H smaller
+_TAME = 1e60  # squared lengths of columns up to this, and down to its reciprocal, neither overflow nor vanish
+_VANISHED = 1e-220  # more than underflow takes of a product of such columns, once their lengths are about one
+_SAMPLE = 4096  # rows from which the middle of a table is taken
 _FAINT = 2.0**-400  # a column this small after scaling has lost digits to underflow: no factor
 
 
@@ -51,6 +54,7 @@ class Frame:
     power: Array
     faint: Bools  # columns of √s A that have lost digits to underflow
     fit_intercept: bool
+    products: Array | None = None  # of √s A·2^−half with itself, where nothing overflows or vanishes in them
 
     @classmethod
     def of(cls, X: Matrix, weights: Array, fit_intercept: bool, ridge: float = 0.0) -> Frame:
@@ -59,29 +63,52 @@ class Frame:
         top = float(np.max(weights, initial=0.0))
         half = int(np.frexp(top)[1]) // 2
         root = np.sqrt(np.ldexp(np.where(weights < np.ldexp(top, _LIGHT), 0.0, weights), -2 * half))
-        centre = np.zeros(d)
-        level = np.zeros(d + fit_intercept, dtype=int)
+        centre = np.zeros(d) if scipy.sparse.issparse(X) or not fit_intercept else _middle(X, root)
+        level, none = np.zeros(d + fit_intercept, dtype=int), np.zeros(d + fit_intercept, dtype=bool)
+        frame = cls(X, level, root, half, centre, level, none, fit_intercept)
+        products = None if scipy.sparse.issparse(X) else frame._tame_products()
+        if products is not None:
+            frame, size = replace(frame, products=products), np.sqrt(np.diag(products))
+        else:
+            frame, size = frame._levelled()
+        power = frame.level + half + _exponents(size * np.sqrt(0.5))
+        if ridge > 0.0:
+            power[:d] = np.maximum(power[:d], int(np.frexp(ridge)[1]) // 2)
+        return replace(frame, power=power)
+
+    def _tame_products(self) -> Array | None:
+        """BᵀB for B = √s A·2^−half in one read of the table, with columns as they are (level zero).
+
+        None where squares of very large or small numbers might overflow or vanish: then columns are scaled first.
+        """
+        p, plain = len(self.level), bool(np.all(self.root == 1.0))
+        found = np.zeros((p, p))
+        with np.errstate(all="ignore"):
+            for part, A in self.blocks():
+                if not plain:
+                    A *= self.root[part, None]
+                found += A.T @ A
+        size = np.diag(found)
+        return found if np.all((size > 1.0 / _TAME) & (size < _TAME)) else None
+
+    def _levelled(self) -> tuple[Frame, Array]:
+        """The frame with columns scaled by their largest entries, and the lengths of the columns of √s A·2^−half."""
+        X, root, (n, d), level = self.table, self.root, self.table.shape, self.level.copy()
         if scipy.sparse.issparse(X):  # centring would fill the zeros
             level[:d] = _exponents(np.asarray(abs(X).max(axis=0).toarray()).ravel())
             data = np.ldexp(X.data, -level[X.indices])
-            table: Matrix = scipy.sparse.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
-            table = scipy.sparse.hstack([table, np.ones((n, 1))], format="csr") if fit_intercept else table
-            size = np.asarray(np.sqrt(table.multiply(table).T @ np.square(root))).ravel()
+            X = scipy.sparse.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
+            X = scipy.sparse.hstack([X, np.ones((n, 1))], format="csr") if self.fit_intercept else X
+            size = np.asarray(np.sqrt(X.multiply(X).T @ np.square(root))).ravel()
         else:
-            square = np.square(root)
-            if fit_intercept and square.sum() > 0:
-                centre = np.nan_to_num(square / square.sum() @ X, nan=0.0, posinf=0.0, neginf=0.0)
-            table, (level[:d], size) = X, _levels(X, centre, root)
-            size = np.append(size, np.sqrt(square.sum())) if fit_intercept else size
-        frame = cls(table, level, root, half, centre, level * 0, np.zeros(len(level), dtype=bool), fit_intercept)
+            level[:d], size = _levels(X, self.centre, root)
+            size = np.append(size, np.sqrt(np.square(root).sum())) if self.fit_intercept else size
+        frame = replace(self, table=X, level=level, faint=np.zeros(len(level), dtype=bool))
         doubtful = np.flatnonzero(~(size >= _FAINT * np.sqrt(n)))  # too small to be told by their length
         for j, a in zip(doubtful, frame.columns(doubtful).T):
             size[j] = scipy.linalg.norm(root * a, check_finite=False)
             frame.faint[j] = np.abs(root * a).max(initial=0.0) < _FAINT and np.any((a != 0.0) & (root > 0.0))
-        power = level + half + _exponents(size * np.sqrt(0.5))
-        if ridge > 0.0:
-            power[:d] = np.maximum(power[:d], int(np.frexp(ridge)[1]) // 2)
-        return replace(frame, power=power)
+        return frame, size
 
     def columns(self, at: Array) -> Array:
         """Some columns of A, dense."""
@@ -92,15 +119,19 @@ class Frame:
         return A
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """A, dense, in blocks of rows."""
-        n, d = len(self.root), len(self.centre)
-        for part in row_blocks(n, len(self.level)):
+        """A, dense, in blocks of rows, each overwritten by the next."""
+        (n, d), scaled = (len(self.root), len(self.centre)), bool(np.any(self.level))
+        parts = row_blocks(n, len(self.level))
+        room = np.empty((parts[0].stop if parts else 0, len(self.level)))
+        for part in parts:
             if scipy.sparse.issparse(self.table):
                 yield part, self.table[part].toarray()
                 continue
-            A = np.ones((part.stop - part.start, len(self.level)))
+            A = room[: part.stop - part.start]
             np.subtract(self.table[part], self.centre, out=A[:, :d])
-            A[:, :d] = times_power(A[:, :d], -self.level[:d])
+            if scaled:
+                A[:, :d] = times_power(A[:, :d], -self.level[:d])
+            A[:, d:] = 1.0
             yield part, A
 
     def scaled_blocks(self) -> Iterator[tuple[slice, Array]]:
@@ -116,8 +147,12 @@ class Frame:
         found[:, self.faint] = np.nan
         return found
 
+    @cached_property
     def gram(self) -> Array:
         """BᵀB of the matrix B above."""
+        if self.products is not None:
+            move = self.half - self.power
+            return np.ldexp(self.products, np.add.outer(move, move))
         G = np.zeros((len(self.level), len(self.level)))
         for _, B in self.scaled_blocks():
             G += B.T @ B
@@ -125,9 +160,8 @@ class Frame:
         return G
 
     def spread(self, theta: Array) -> float:
-        """‖|B| |θ|‖ for the matrix B above, as a rough figure."""
-        v = np.ldexp(np.abs(theta), self.level + self.half - self.power)
-        return math.sqrt(sum(float(np.sum(np.square(self.root[part] * (np.abs(A) @ v)))) for part, A in self.blocks()))
+        """Σ ‖Bⱼ‖ |θⱼ| ≥ ‖|B| |θ|‖ for the columns of the matrix B above, as a rough figure."""
+        return float(np.sqrt(np.diag(self.gram)) @ np.abs(theta))
 
     def ridge(self, strength: float) -> Array:
         """The diagonal D⁻²·strength on the columns, zero on the offset."""
@@ -150,6 +184,16 @@ class Frame:
         sparse = scipy.sparse.issparse(self.table)
         q = dot_t(self.table, rho) if sparse else block_sums(self.blocks(), rho, len(self.level))
         return shifted(Ball(q.mid, q.rad + ETA * (1.0 + float(size.sum()))), self.level - self.power)
+
+
+def _middle(X: Array, root: Array) -> Array:
+    """Means of the columns, from some thousand rows: any centre serves, and near the middle H is conditioned best."""
+    some = slice(None, None, max(1, len(X) // _SAMPLE))
+    for rows in (some, slice(None)):
+        square = np.square(root[rows])
+        if square.sum() > 0:
+            return np.nan_to_num(square / square.sum() @ X[rows], nan=0.0, posinf=0.0, neginf=0.0)
+    return np.zeros(X.shape[1])
 
 
 def _levels(X: Array, centre: Array, root: Array) -> tuple[Array, Array]:
@@ -182,7 +226,7 @@ class Factor:
 
 def factor_of(frame: Frame, strength: float = 0.0) -> Factor | None:
     """T for H = D⁻¹(AᵀSA + strength)D⁻¹, cheaply where the condition number allows, else by QR; None: no T."""
-    G, ridge = frame.gram(), frame.ridge(strength)
+    G, ridge = frame.gram, frame.ridge(strength)
     if not np.all(np.isfinite(G)):
         return None
     return _gram_factor(G, len(frame.root), ridge) or _qr_factor(frame.matrix(), ridge)
@@ -198,7 +242,7 @@ def _gram_factor(G: Array, n: int, ridge: Array) -> Factor | None:
     M = T.T @ H @ T
     size = np.linalg.norm(T)
     # |BᵀB − G| ≤ γ|B|ᵀ|B| entrywise, whose norm is at most that of the diagonal's outer product.
-    wrong = gamma(n + 12) * float(np.trace(G)) * 1.01 + 2 * UNIT * float(np.abs(H).sum()) + n * p * ETA
+    wrong = gamma(n + 12) * float(np.trace(G)) * 1.01 + 2 * UNIT * float(np.abs(H).sum()) + n * p * _VANISHED
     rounding = gamma(2 * p + 4) * float(np.linalg.norm(np.abs(T.T) @ np.abs(H) @ np.abs(T)))
     epsilon = float(np.linalg.norm(M - np.eye(p))) + rounding + wrong * float(size**2) * 1.01
     return Factor(T, epsilon) if epsilon < 0.5 else None
