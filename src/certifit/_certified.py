@@ -2,17 +2,17 @@
 
 Issuing a certificate costs a few passes over the data (among them a SHA-256 of them), which can be more than
 the fit itself. A model therefore keeps the evidence at `fit` and has the trusted part issue the certificates
-when they are first read; until then it holds on to the data it was given, and to their fingerprint: a certificate
-speaks of the data of the fit or not at all. Pickling reads them first.
+when they are first read (``certificate_`` only the main claim); until then it holds on to the data it was given, and
+to their fingerprint: a certificate speaks of the data of the fit or not at all. Pickling reads them first.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import wraps
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy.sparse import issparse
@@ -104,6 +104,9 @@ class Held:
         return self.parts
 
 
+Make: TypeAlias = Callable[[], Iterable[Certificate]]
+
+
 class Certified(StatesTags, RemembersParameters):
     """Mixin: ``certificate_`` (main claim) and ``certificates_`` (all of them, main claim first).
 
@@ -126,7 +129,8 @@ class Certified(StatesTags, RemembersParameters):
         return list(cls._parameters)
 
     _parameters: ClassVar[tuple[str, ...]]
-    _promise: tuple[Callable[[], tuple[Certificate, ...]], Held] | None
+    _promise: tuple[Make, Held] | None
+    _begun: tuple[Certificate, Iterator[Certificate]]  # the main claim, where those after it are still to be proved
     _certificates: tuple[Certificate, ...]
     _withheld: Exception
     _looked: dict[int, int]
@@ -135,16 +139,19 @@ class Certified(StatesTags, RemembersParameters):
         """X, y and weights with their fingerprints; validation may have taken that of X (see `note_fingerprint`)."""
         return Held(*data, known=self.__dict__.pop("_looked", None))
 
-    def _promise_certificates(self, make: Callable[[], tuple[Certificate, ...]], *data: Any) -> None:
-        """Called at the end of `fit`; ``make`` is run when a certificate is first read, and speaks of ``data``."""
+    def _promise_certificates(self, make: Make, *data: Any) -> None:
+        """Called at the end of `fit`; ``make`` is run when a certificate is first read, and speaks of ``data``.
+
+        It returns all certificates, main claim first, or yields them one by one as they are asked for.
+        """
         held = data[0] if data and isinstance(data[0], Held) else self._hold(*data)
         self._promise = make, held
-        self.__dict__.pop("_certificates", None)
-        self.__dict__.pop("_withheld", None)
+        for name in ("_begun", "_certificates", "_withheld"):
+            self.__dict__.pop(name, None)
 
     def _take_certificates(self, other: Certified) -> None:
         """Called where another model, fitted to the same data, is the answer: its proofs are ours."""
-        for name in ("_promise", "_certificates", "_withheld"):
+        for name in ("_promise", "_begun", "_certificates", "_withheld"):
             self.__dict__.pop(name, None)
             if name in other.__dict__:
                 self.__dict__[name] = other.__dict__[name]
@@ -154,31 +161,50 @@ class Certified(StatesTags, RemembersParameters):
         """Called by `partial_fit`: the data are not kept, so nothing can be proved; ``reason`` says what to do."""
         self._promise = None
         self._withheld = AttributeError(reason)
-        self.__dict__.pop("_certificates", None)
+        for name in ("_begun", "_certificates"):
+            self.__dict__.pop(name, None)
+
+    def _keep_promise(self, only_main: bool) -> None:
+        """Run what was promised: up to the main claim, or to the end."""
+        if "_withheld" in self.__dict__:
+            raise type(self._withheld)(*self._withheld.args)
+        promise = self.__dict__.get("_promise")
+        if promise is None:
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+        make, held = promise
+        try:
+            held.read()
+        except ChangedDataError as error:
+            self._promise, self._withheld = None, error
+            if "_begun" in self.__dict__:  # what was proved stays proved
+                self._begun = self._begun[0], iter(())
+            raise
+        main = self.__dict__.pop("_begun", None)  # put back below: a proof that is interrupted begins anew
+        if main is None:
+            found = make()
+            if not only_main or isinstance(found, tuple):
+                self._certificates, self._promise = tuple(found), None
+                return
+            rest = iter(found)
+            main = next(rest), rest
+        if only_main:
+            self._begun = main
+        else:
+            self._certificates, self._promise = (main[0], *main[1]), None
 
     @property
     def certificates_(self) -> tuple[Certificate, ...]:
         """All certificates of this fit, main claim first."""
         if "_certificates" not in self.__dict__:
-            if "_withheld" in self.__dict__:
-                raise type(self._withheld)(*self._withheld.args)
-            promise = self.__dict__.get("_promise")
-            if promise is None:
-                raise AttributeError(f"This {type(self).__name__} is not fitted yet: call fit first.")
-            make, held = promise
-            try:
-                held.read()
-            except ChangedDataError as error:
-                self._promise, self._withheld = None, error
-                raise
-            self._certificates = make()
-            self._promise = None
+            self._keep_promise(only_main=False)
         return self._certificates
 
     @property
     def certificate_(self) -> Certificate:
         """The main claim about this fit, with its proof."""
-        return self.certificates_[0]
+        if "_certificates" not in self.__dict__ and "_begun" not in self.__dict__:
+            self._keep_promise(only_main=True)
+        return self._begun[0] if "_begun" in self.__dict__ else self._certificates[0]
 
     def __getstate__(self) -> Any:
         if self.__dict__.get("_promise") is not None:

@@ -59,7 +59,7 @@ class Frame:
     @classmethod
     def of(cls, X: Matrix, weights: Array, fit_intercept: bool, ridge: float = 0.0) -> Frame:
         """The frame of these rows; ``ridge`` is the curvature that a penalty adds to each of the d columns."""
-        n, d = X.shape
+        d = X.shape[1]
         top = float(np.max(weights, initial=0.0))
         half = int(np.frexp(top)[1]) // 2
         root = np.sqrt(np.ldexp(np.where(weights < np.ldexp(top, _LIGHT), 0.0, weights), -2 * half))
@@ -152,7 +152,7 @@ class Frame:
         """BᵀB of the matrix B above."""
         if self.products is not None:
             move = self.half - self.power
-            return np.ldexp(self.products, np.add.outer(move, move))
+            return np.asarray(np.ldexp(self.products, np.add.outer(move, move)))
         G = np.zeros((len(self.level), len(self.level)))
         for _, B in self.scaled_blocks():
             G += B.T @ B
@@ -192,7 +192,7 @@ def _middle(X: Array, root: Array) -> Array:
     for rows in (some, slice(None)):
         square = np.square(root[rows])
         if square.sum() > 0:
-            return np.nan_to_num(square / square.sum() @ X[rows], nan=0.0, posinf=0.0, neginf=0.0)
+            return np.asarray(np.nan_to_num(square / square.sum() @ X[rows], nan=0.0, posinf=0.0, neginf=0.0))
     return np.zeros(X.shape[1])
 
 

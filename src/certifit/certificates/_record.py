@@ -471,7 +471,7 @@ def proved(kind: Kind, evidence: Evidence, prove: Callable[[], Proof]) -> Proof:
     return proof
 
 
-def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> Certificate:
+def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float", digest: str | None = None) -> Certificate:
     """Issue a certificate: prove what the evidence allows.
 
     Parameters
@@ -484,6 +484,8 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
         Coefficients, multipliers, witnesses: whatever the kind asks for.
     rigor : {"float", "exact"}, default="float"
         Error-bounded floats, or rationals.
+    digest : str, default=None
+        The SHA-256 of the data, where another claim about them has it already.
 
     Returns
     -------
@@ -503,10 +505,8 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
     False
     """
     which = kind_named(kind)
-    evidence = tidy(evidence)
-    return written(
-        which, evidence, lambda: _prove(which, data, evidence, rigor), {"data": data.digest()}, data.facts(), rigor
-    )
+    evidence, digests = tidy(evidence), {"data": digest or data.digest()}
+    return written(which, evidence, lambda: _prove(which, data, evidence, rigor), digests, data.facts(), rigor)
 
 
 def written(

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from certifit._types import Array, Named
 from certifit.certificates import Data
-from certifit.certificates.spectrum import covariance, gram, largest
+from certifit.certificates._ball import largest
+from certifit.certificates.spectrum import covariance, gram
 
 
 def _variance(data: Data) -> float:

@@ -367,12 +367,12 @@ def _without_certificates(model: BaseEstimator) -> Any:
         bare = copy.copy(model)
         bare.steps = [*model.steps[:-1], (model.steps[-1][0], _without_certificates(model.steps[-1][1]))]
         return bare
-    if "_certificates" not in getattr(model, "__dict__", {}):
+    if not {"_certificates", "_begun"} & set(getattr(model, "__dict__", {})):
         return model
     bare = copy.copy(model)
-    for name in ("_certificates", "_promise"):
+    for name in ("_certificates", "_begun", "_promise"):
         bare.__dict__.pop(name, None)
-    regions = [c.region for c in model.__dict__["_certificates"]]
+    regions = [c.region for c in model.__dict__.get("_certificates", ())]
     if any(r is not None for r in regions):  # what `certain` asks; certificates themselves are JSON
         bare.__dict__["_regions"] = regions
     return bare

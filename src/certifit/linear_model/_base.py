@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +13,10 @@ from certifit._linear_scores import dense
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, BaseEstimator, Matrix, MatrixLike, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
+from certifit.certificates import Certificate
 from certifit.design import MomentSums
+
+_TINY = 1e-9  # of the null model's loss: a proved gap below which another proof of the same fit has nothing to add
 
 
 def read_regression(
@@ -80,7 +84,19 @@ class CertainLabels:
 
 def region_of(model: BaseEstimator) -> Certain | None:
     """Where the exact optimum must be, from the first certificate that says so (None: nowhere in particular)."""
-    return next((c.region for c in model.certificates_ if c.holds and c.region is not None), None)
+    main = model.certificate_
+    found = [main] if main.holds and main.region is not None else model.certificates_
+    return next((c.region for c in found if c.holds and c.region is not None), None)
+
+
+def sharpest_first(direct: Certificate, other: Callable[[], Certificate] | None) -> Iterator[Certificate]:
+    """Two proofs of one fit, the smaller gap first; where the first one's is tiny, the other waits until it is read."""
+    if other is None or (direct.holds and direct.figures.get("relative_gap", np.inf) <= _TINY):
+        yield direct
+        if other is not None:
+            yield other()
+        return
+    yield from sorted((direct, other()), key=lambda c: (not c.holds, c.figures.get("gap", np.inf)))
 
 
 def name_coefficients(model: BaseEstimator, value: tuple[Array, Array], y_ndim: int, dtype: npt.DTypeLike) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ from certifit.linear_model._base import (
     feature_names,
     read_weights,
     region_of,
+    sharpest_first,
 )
 from certifit.linear_model._folds import logistic_answers, nested_logistic_answers
 from certifit.linear_model._logistic_words import SHORT, speak_of_penalty
@@ -286,17 +288,20 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
             return Zero()
         return mix_of_norms(ratio, prior=prior)
 
-    def _prove(self, data: Data, objective: Objective, witness: tuple[Array, Array] | None) -> tuple[Certificate, ...]:
+    def _prove(self, data: Data, objective: Objective, witness: tuple[Array, Array] | None) -> Iterator[Certificate]:
         """By the fit's own slopes, or by those of a better point nearby, which prove more."""
         coef, intercept = dense(self.coef_), self.intercept_
         evidence = evidence_of(objective, coef, intercept)
         W, b = (coef.astype(float), intercept.astype(float)) if witness is None else witness
-        found = []
-        if len(self.classes_) == 2 and isinstance(objective.regularizer, (SquaredL2, Zero)):
-            found.append(issue("local", data, evidence))
-        if objective.strength > 0 or not found:
-            found.append(issue("duality", data, evidence | {"dual": dual_point(objective, data, W, b)}))
-        return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
+
+        def by_duality(digest: str | None = None) -> Certificate:
+            return issue("duality", data, evidence | {"dual": dual_point(objective, data, W, b)}, digest=digest)
+
+        if len(self.classes_) > 2 or not isinstance(objective.regularizer, (SquaredL2, Zero)):
+            yield by_duality()
+            return
+        near = issue("local", data, evidence)
+        yield from sharpest_first(near, partial(by_duality, near.digests["data"]) if objective.strength > 0 else None)
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Scores: (n,) for two classes (positive for the second), else (n, K)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -19,7 +20,7 @@ from certifit._trace import joined
 from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import MomentSums, as_design
-from certifit.linear_model._base import name_coefficients, read_regression
+from certifit.linear_model._base import name_coefficients, read_regression, sharpest_first
 from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2
@@ -193,19 +194,25 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _prove(
         self, X: Matrix, y: VectorLike, sample_weight: Weights, alpha: Array, prior: Array | None
-    ) -> tuple[Certificate, ...]:
+    ) -> Iterator[Certificate]:
         data = Data.of(X, y, sample_weight)
         objectives = [self._objective(float(alpha[t]), None if prior is None else prior[t]) for t in range(len(alpha))]
         evidence = evidence_of(objectives, self.coef_, self.intercept_)
-        found = []
-        if np.all(alpha > 0):
+
+        def by_duality(digest: str | None = None) -> Certificate:
             dual = dual_point(objectives, data, evidence["coef"], evidence["intercept"])
-            found.append(issue("duality", data, evidence | {"dual": dual}))
+            return issue("duality", data, evidence | {"dual": dual}, digest=digest)
+
         # Digits of single coefficients need a factor of a d × d matrix: with many more columns than rows that would
         # cost a hundred fits, where the duality gap costs less than one.
-        if not found or X.shape[1] <= max(_WIDE * X.shape[0], _FEW) or not found[0].holds:
-            found.append(issue("least-squares", data, evidence))
-        return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
+        penalised = bool(np.all(alpha > 0))
+        if penalised and X.shape[1] > max(_WIDE * X.shape[0], _FEW):
+            first = by_duality()
+            if first.holds:
+                yield first
+                return
+        direct = issue("least-squares", data, evidence)
+        yield from sharpest_first(direct, partial(by_duality, direct.digests["data"]) if penalised else None)
 
     def _objective(self, alpha: float, prior: Array | None) -> Objective:
         return Objective(Squared(), self._regularizer(prior), alpha, bool(self.fit_intercept))

@@ -24,7 +24,7 @@ def _bare(model: BaseEstimator) -> Any:
     if "_promise" not in getattr(model, "__dict__", {}):
         return model
     bare = object.__new__(type(model))
-    bare.__dict__.update({k: v for k, v in vars(model).items() if k not in ("_promise", "_certificates")})
+    bare.__dict__.update({k: v for k, v in vars(model).items() if k not in ("_promise", "_begun", "_certificates")})
     return bare
 
 
