@@ -9,12 +9,13 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, dot_t, gamma, rationals
 from certifit.certificates._data import Data, Evidence, Rigor
-from certifit.kernels import Arithmetic, Kernel, rebuild
+from certifit.kernels import RBF, Arithmetic, Kernel, rebuild
 from certifit.kernels import Linear as LinearKernel
 
 _CHUNK = 1 << 19  # entries of the Gram matrix handled at a time
+_WIDTH, _RADIAL = 1024, 1 << 15  # columns, and entries that stay in the cache, of a radial Gram matrix
 
 
 GIVEN = "the given kernel values come from a Mercer kernel"
@@ -167,7 +168,45 @@ def new_scores(kernel: Kernel, X: Matrix, vectors: Matrix, coef: Array) -> Ball:
     """Σⱼ coefⱼ k(x, vectorⱼ) for rows of X, with rounding bounds."""
     if isinstance(kernel, LinearKernel) and vectors.shape[0]:
         return dot(X, _normal(vectors, coef))
+    dense = not (scipy.sparse.issparse(X) or scipy.sparse.issparse(vectors))
+    if isinstance(kernel, RBF) and kernel.gamma >= 0.0 and dense and vectors.shape[0] and not is_exact(X):
+        return _radial_scores(kernel.gamma, X, vectors, coef)
     return _by_chunks(X.shape[0], vectors.shape[0], lambda i, j: kernel.gram(X[i], vectors[j], BALLS), coef)
+
+
+def _radial_scores(width: float, X: Array, vectors: Array, coef: Array) -> Ball:
+    """Σⱼ coefⱼ exp(−γ‖x − vⱼ‖²), with a bound for each sum instead of each entry.
+
+    With s = ‖x − c‖² + ‖v − c‖² for any c, −γ‖x − v‖² = 2γ(x − c)·(v − c) − γs has no part above γs: centring, sums and
+    products leave the exponent off by at most t = (2d + 14)uγs, and its exponential by the share e^t − 1 ≤ lt, where
+    l = (e^T − 1)/T for the largest t. So the errors of all terms add up to a sum over |coefⱼ| s k(x, vⱼ).
+    """
+    with np.errstate(all="ignore"):
+        centre, t, (m, d) = vectors.mean(axis=0), coef.shape[1], vectors.shape
+        A, B = X - centre, vectors - centre
+        a, b = (np.einsum("ij,ij->i", M, M) for M in (A, B))
+        both = np.hstack([coef, np.abs(coef), np.abs(coef) * b[:, None]])
+        B *= 2.0 * width
+        each = (2 * d + 14) * UNIT * width * (1.0 + 1e-9)
+        most = each * (a.max(initial=0.0) + b.max(initial=0.0))
+        each *= np.expm1(most) / most * (1.0 + 1e-9) if most > 0.0 else 1.0
+        sums = np.zeros((len(A), both.shape[1]))
+        height = max(1, _RADIAL // min(m, _WIDTH))
+        for c in range(0, m, _WIDTH):
+            Bt, far = np.ascontiguousarray(B[c : c + _WIDTH].T), width * b[c : c + _WIDTH]
+            for r in range(0, len(A), height):
+                K = A[r : r + height] @ Bt
+                K -= far
+                K -= (width * a[r : r + height])[:, None]
+                np.minimum(K, 0.0, out=K)
+                np.exp(K, out=K)
+                sums[r : r + height] += K @ both[c : c + _WIDTH]
+        k = min(m, _WIDTH) + m // _WIDTH + 1
+        size, spread = sums[:, t : 2 * t], sums[:, 2 * t :]
+        rest = 16 * UNIT + (d + 8) * ETA * (1.0 + width) + gamma(k + 2)
+        tiny = 4 * m * ETA * (1.0 + np.abs(both[:, t:]).sum()) * (1.0 + each)
+        rad = each * (a[:, None] * size + spread) + rest * size
+        return Ball(sums[:, :t], (rad * (1.0 + 4 * gamma(k + 2)) + tiny) * (1.0 + 1e-9))
 
 
 def _normal(vectors: Matrix, coef: Array) -> Ball:
