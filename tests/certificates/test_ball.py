@@ -140,7 +140,7 @@ def test_a_long_sum_whose_pairs_overflow_is_still_right():
 @pytest.mark.parametrize("tail", ["normal", "one far row"])
 def test_moments_about_a_centre_contain_the_exact_ones(scale, weighted, tail):
     from certifit.certificates import Data
-    from certifit.certificates.counts import deviation_sums
+    from certifit.certificates._by_class import deviation_sums
     from certifit.certificates.spectrum import centred_scatter
 
     rng = np.random.default_rng(1)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from certifit import scale
+from certifit.certificates._by_class import class_codes
 from certifit.certificates.class_sums import codes_of
-from certifit.certificates.counts import class_codes
 from certifit.decomposition import PCA
 from certifit.exceptions import TableError
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB

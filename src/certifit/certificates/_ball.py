@@ -139,12 +139,6 @@ def row_blocks(n: int, width: int) -> list[slice]:
     return [slice(i, min(n, i + step)) for i in range(0, n, step)]
 
 
-def largest(A: Matrix) -> float:
-    """The largest absolute value of a matrix, without a copy of it; NaN where it holds one."""
-    entries = A.data if scipy.sparse.issparse(A) else A
-    return max(float(np.max(entries, initial=0.0)), -float(np.min(entries, initial=0.0))) if entries.size else 0.0
-
-
 def _products(A: Matrix, b: Array, v: Array) -> tuple[Array, Array]:
     """A @ b and |A| @ v in one read of A, without a full copy of |A|."""
     if scipy.sparse.issparse(A):
@@ -388,13 +382,6 @@ class Ball:
 
     def __rmatmul__(self, other: Numeric) -> Ball:
         return dot(other, self)
-
-
-def times_power(values: Array, power: Array) -> Array:
-    """values · 2^power as `numpy.ldexp` gives it; by a product, which is faster, where 2^power is a float."""
-    if np.all(np.abs(power) <= 1000):
-        return np.asarray(values * np.ldexp(1.0, power))
-    return np.asarray(np.ldexp(values, power))
 
 
 def _logaddexp(a: Ball, b: Ball) -> Ball:

@@ -13,10 +13,11 @@ import scipy.sparse
 
 from certifit._types import Array
 from certifit.certificates._ball import UNIT
+from certifit.certificates._by_class import deviation_sums
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, word
-from certifit.certificates.counts import check_shape, deviation_sums, exact_moments, read_classes
+from certifit.certificates.counts import check_shape, exact_moments, read_classes
 
 _MEAN = 1e-9  # a mean may be off by this fraction of the standard deviation
 

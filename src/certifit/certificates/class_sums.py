@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball, rationals, to_float
+from certifit.certificates._by_class import class_codes
 from certifit.certificates._data import Evidence, Figures
 from certifit.certificates._record import Check, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LOGARITHMS, NUMBER, WHOLE, word
@@ -23,7 +24,6 @@ from certifit.certificates.counts import (
     GaussianCounts,
     SmoothedCounts,
     check_shape,
-    class_codes,
     discrete_proof,
     gaussian_checks,
     parameter,

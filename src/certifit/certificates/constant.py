@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 
 from certifit.certificates._ball import Ball, ball, rationals
+from certifit.certificates._by_class import class_codes
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, TEXT, check_form, word
-from certifit.certificates.counts import class_codes
 
 _SQUARED = {"value": FINITE}
 _LOG = {"classes": LABELS, "shares": FINITE}

@@ -11,37 +11,27 @@ the exact variance r₂/W − (r₁/W)²; both are compared with what is stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, rationals, sum_slack
+from certifit.certificates._ball import UNIT, Ball, ball, rationals
+from certifit.certificates._by_class import (
+    class_codes,
+    class_totals,
+    dense_blocks,
+    deviation_sums,
+    present_classes,
+)
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, LISTS, LOGARITHMS, NUMBER, WHOLE, word
 
-_ROWS = 4096  # rows recounted at a time: bounds the length of every sum, and the memory
-_FEW = 32  # classes up to which a dense table of who is in which is faster than a sparse one
 _MEAN = 1e-9  # a mean may be off by this many standard deviations, plus the spacing of floats there
 SHARE_ERROR = 1e-8  # a variance or a probability may be off by this share
 CLASS_SHARES = {"classes": LABELS, "class_prior": FINITE, "prior_rule": word("data", "uniform", "given")}
-
-
-def class_codes(y: Array | None, classes: Array) -> Array:
-    """Index of each label in ``classes``; −1 for a label that is not among them: the word "1" is not the number 1."""
-    if y is None:
-        raise ValueError("labels are needed")
-    place = {_label(c): k for k, c in enumerate(np.asarray(classes).tolist())}
-    few = y.ndim == 1 and y.dtype.kind in "biuf"  # each value is looked up once
-    values, which = np.unique(y, return_inverse=True) if few else (y, slice(None))
-    return np.array([place.get(_label(v), -1) for v in values.tolist()], dtype=int)[which]
-
-
-def _label(v: object) -> float | str:
-    return float(v) if isinstance(v, (bool, int, float)) else str(v)
 
 
 def read_classes(data: Data, evidence: Evidence) -> tuple[Array, Array, Check]:
@@ -49,26 +39,6 @@ def read_classes(data: Data, evidence: Evidence) -> tuple[Array, Array, Check]:
     classes = np.asarray(evidence["classes"])
     codes = class_codes(data.y, classes)
     return classes, codes, Check("every label is a known class", bool(np.all(codes[data.weights > 0] >= 0)))
-
-
-def _present(codes: Array) -> Array:
-    return np.unique(codes[codes >= 0])
-
-
-def _blocks(X: Matrix, rigor: Rigor) -> Iterator[tuple[slice, Array]]:
-    """Dense blocks of rows (exact rationals when asked)."""
-    for start in range(0, X.shape[0], _ROWS):
-        rows = slice(start, min(start + _ROWS, X.shape[0]))
-        block = X[rows].toarray() if scipy.sparse.issparse(X) else X[rows]
-        yield rows, rationals(block) if rigor == "exact" else np.asarray(block, dtype=float)
-
-
-def _class_weights(data: Data, codes: Array, K: int, rigor: Rigor) -> Ball:
-    if data.sample_weight is None and rigor != "exact":
-        return Ball(np.bincount(codes[codes >= 0], minlength=K))
-    w = rationals(data.weights) if rigor == "exact" else data.weights
-    parts = [Ball(w[codes == c]).sum() for c in range(K)]
-    return Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))
 
 
 def prior_check(evidence: Evidence, total: Ball) -> tuple[float, Check]:
@@ -120,67 +90,6 @@ def alpha_words(evidence: Evidence) -> str:
 
 
 # -- Gaussian columns -----------------------------------------------------------------------------------
-def deviation_sums(
-    data: Data, values: Any, present: Array | None, codes: Array, theta: Array, rigor: Rigor
-) -> tuple[Ball, Ball, Ball]:
-    """Per class and column: weight W, Σw(x − θ) and Σw(x − θ)², cells with ``present`` False left out."""
-    K, d = theta.shape
-    if present is None and rigor != "exact":
-        return _float_deviations(data, values, codes, theta)
-    zero = rationals(np.zeros(d)) if rigor == "exact" else np.zeros(d)
-    sums = [[Ball(zero)] * 3 for _ in range(K)]
-    for rows, block in _blocks(values, rigor):
-        weight = data.weights[rows][:, None]
-        weight = np.broadcast_to(weight, block.shape) if present is None else weight * present[rows]
-        for c in _present(codes[rows]):
-            mine = codes[rows] == c
-            w = ball(weight[mine], like=sums[c][0])
-            t = Ball(block[mine]) - ball(theta[c], like=sums[c][0])
-            wt = w * t
-            sums[c] = [total + part.sum(axis=0) for total, part in zip(sums[c], (w, wt, wt * t))]
-    stack = [[row[k] for row in sums] for k in range(3)]
-    W, r1, r2 = (
-        Ball(np.array([b.mid for b in s]), np.array([np.broadcast_to(b.rad, b.mid.shape) for b in s])) for s in stack
-    )
-    return W, r1, r2
-
-
-def _float_deviations(data: Data, values: Any, codes: Array, theta: Array) -> tuple[Ball, Ball, Ball]:
-    """The same sums by products with the table of who is in which class, in one read of the rows.
-
-    Σw|t| ≤ √(Σw Σwt²) bounds the rounding of Σwt, so that no absolute values are added up.
-    """
-    (K, d), n = theta.shape, len(codes)
-    first, second, longest, blocks = np.zeros((K, d)), np.zeros((K, d)), 0, 0
-    for rows, block in _blocks(values, "float"):
-        mine, weight = codes[rows], None if data.sample_weight is None else data.sample_weight[rows]
-        if np.any(mine < 0):
-            block, weight = block[mine >= 0], None if weight is None else weight[mine >= 0]
-            mine = mine[mine >= 0]
-        member = _members(mine, weight, K)
-        T = theta.take(mine, axis=0)
-        np.subtract(block, T, out=T)
-        first += member @ T
-        np.square(T, out=T)
-        second += member @ T
-        longest, blocks = max(longest, len(T)), blocks + 1
-    whole = _class_weights(data, codes, K, "float")
-    slack, W = sum_slack(longest + blocks), whole.upper[:, None]
-    tiny = ETA * (n + W)
-    size = np.sqrt(W) * np.sqrt(second * (1.0 + 2 * slack) + tiny) * (1.0 + 16 * UNIT)
-    full = (np.broadcast_to(part[:, None], (K, d)) for part in (whole.mid, np.broadcast_to(whole.rad, (K,))))
-    return Ball(*full), Ball(first, slack * size + tiny), Ball(second, slack * second + tiny)
-
-
-def _members(codes: Array, weight: Array | None, K: int) -> Any:
-    """The table (K, rows) with the weight of a row at its class; sparse where classes are many."""
-    if K > _FEW:
-        data = np.ones(len(codes)) if weight is None else weight
-        return scipy.sparse.csr_matrix((data, codes, np.arange(len(codes) + 1)), shape=(len(codes), K)).T
-    found = (codes == np.arange(K)[:, None]).astype(float)
-    return found if weight is None else found * weight
-
-
 def _no_zero(W: Ball) -> Ball:
     """Weights to divide by: one where there is none (the sums over nothing are zero there)."""
     none = np.asarray(W.mid, dtype=float) == 0.0
@@ -266,9 +175,9 @@ def count_cells(data: Data, codes: Array, K: int, cells: Any, width: int, rigor:
     """Σ w · cells(block) per class; ``cells`` turns a block of X into a (rows, width) matrix of counts."""
     zero = rationals(np.zeros(width)) if rigor == "exact" else np.zeros(width)
     sums = [Ball(zero)] * K
-    for rows, block in _blocks(data.X, "float"):
+    for rows, block in dense_blocks(data.X, "float"):
         table = cells(block, rows)
-        for c in _present(codes[rows]):
+        for c in present_classes(codes[rows]):
             mine = codes[rows] == c
             w = ball(data.weights[rows][mine][:, None], like=sums[c])
             sums[c] = sums[c] + (ball(table[mine], like=sums[c]) * w).sum(axis=0)
@@ -403,7 +312,7 @@ class SmoothedCounts(Kind):
         if evidence["model"] == "categorical":
             inside = _inside(data.X, evidence["n_categories"])
             checks = (*checks, Check("every cell is one of the categories", inside))
-        error, prior = prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
+        error, prior = prior_check(evidence, class_totals(data, codes, len(classes), rigor))
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
         return Proof(figures, (known, sane, prior, *checks))
 
@@ -472,7 +381,7 @@ class MixedCounts(Kind):
         classes, codes, known = read_classes(data, evidence)
         if not known.holds:
             return Proof({}, (known,))
-        error, prior = prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
+        error, prior = prior_check(evidence, class_totals(data, codes, len(classes), rigor))
         figures: dict[str, Any] = {"rows": equal(len(data.X)), "prior_error": upper(error)}
         columns = sorted([*map(int, evidence["numeric"]), *map(int, evidence["discrete"])])
         whole = Check("every column is taken once", columns == list(range(data.X.shape[1])))

@@ -25,9 +25,9 @@ import scipy.sparse
 
 from certifit._objective import Objective, Target
 from certifit._types import Array, Bools, Matrix, Named
-from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, row_blocks, shifted, times_power
+from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, row_blocks, shifted
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
-from certifit.certificates._frame import Frame, factor_of
+from certifit.certificates._frame import Frame, factor_of, times_power
 from certifit.certificates._gap import excess_of, line, share_of, words
 from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, RECORD

@@ -25,6 +25,7 @@ _LOST = 2.0**-1070  # more than one underflow loses
 _ROOM = 2.0**400  # beyond this, squares may leave the range of floats
 _SAFE = 2.0**-900  # a weighted sum of squares above this has lost nothing that counts to underflow
 _HIGHEST_POWER = 2.0**20  # beyond, rounding leaves nothing to compare
+_ODD = 0x9E3779B97F4A7C15  # spreads the bits of a word over all of them, modulo 2⁶⁴
 _EXACT_POWER = 64  # whole powers up to this are raised exactly
 SPACE = {"metric": word(*_METRICS)}
 SPACE_MAY = {"p": NUMBER, "weights": FINITE}
@@ -337,17 +338,17 @@ class StoredRows(Kind):
         if evidence["task"] not in (("none",) if data.y is None else ("classes", "values")):
             raise ValueError("labels are needed, or none where the model has none")
         same = Data(data.X).digest() == evidence["rows"]
-        _, inverse, counts = np.unique(data.X, axis=0, return_inverse=True, return_counts=True)
-        group = inverse.ravel()
-        figures = {"rows": equal(len(data.X)), "distinct": equal(len(counts))}
+        first, group = _equal_rows(data.X)
+        counts = np.bincount(group)
+        figures = {"rows": equal(len(data.X)), "distinct": equal(len(first))}
         if data.y is None:
             return Proof(figures, (Check("the model's rows are the training rows", same, "SHA-256"),))
         y = data.y.reshape(len(data.y), -1)
         if evidence["task"] == "classes":
-            labels = np.array([repr(list(map(str, v))) for v in y])
-            pairs, times = np.unique(np.stack([group.astype(str), labels]), axis=1, return_counts=True)
+            names, label = np.unique(_label_words(y), return_inverse=True)
+            pairs, times = np.unique(group * len(names) + label, return_counts=True)
             best = np.zeros(len(counts), dtype=int)
-            np.maximum.at(best, pairs[0].astype(int), times)
+            np.maximum.at(best, pairs // len(names), times)
             figures["unavoidable"] = equal(int((counts - best).sum()))
         else:
             y = data.real_targets().reshape(len(y), -1)
@@ -375,10 +376,35 @@ class StoredRows(Kind):
         )
 
 
+def _equal_rows(X: Array) -> tuple[Array, Array]:
+    """The first of every set of equal rows, and the number of the set that each row is in.
+
+    Rows are sorted by one number each, a sum over their bits, and then compared with the first of their set.
+    """
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        words = np.ascontiguousarray(X + 0.0, dtype="<f8").view("<u8")  # −0 and 0 are equal
+        words = words * np.uint64(_ODD)
+        words ^= words >> np.uint64(32)
+        powers = np.array([pow(_ODD, j + 2, 2**64) for j in range(words.shape[1])], dtype=np.uint64)
+        sums = (words * powers).sum(axis=1, dtype=np.uint64)
+        _, first, inverse = np.unique(sums, return_index=True, return_inverse=True)
+        if np.array_equal(X, X[first[inverse]]):  # not so for NaN, or if unequal rows had the same sum
+            return first, inverse
+    _, first, inverse = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    return first, inverse.ravel()
+
+
+def _label_words(y: Array) -> Array:
+    """Labels (rows of y) as something to sort by: numbers by their bits, others by their words."""
+    if y.shape[1] == 1 and y.dtype.kind == "f" and not np.any(np.isnan(y)):
+        return np.ascontiguousarray(y[:, 0]).view(np.int64)
+    return np.array([repr(list(map(str, v))) for v in y])
+
+
 def _first_twins(X: Array, w: Array) -> Array:
     """For each row the first row at distance zero: equal in every feature that counts."""
-    _, first, inverse = np.unique(X[:, w > 0], axis=0, return_index=True, return_inverse=True)
-    return first[inverse.ravel()]
+    first, group = _equal_rows(X[:, w > 0])
+    return first[group]
 
 
 @register

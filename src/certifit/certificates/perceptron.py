@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from certifit._types import Array, Record
-from certifit.certificates._ball import Ball, dot_t, gamma
+from certifit.certificates._ball import Ball, block_sums, gamma, row_blocks
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, FLAG, INTEGERS, LABELS, NUMBER, WHOLE, word
@@ -26,8 +26,8 @@ from certifit.certificates.separation import (
     VERDICTS,
     Case,
     decide,
-    exact_mixture,
     exact_signs,
+    mixture_vanishes,
     padded,
     products_of,
     squared_lengths,
@@ -115,10 +115,12 @@ def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tup
     k = int(times.sum())
     c = np.asarray(part["class_weights"], dtype=float)[y[rows]]
     steps = Ball(np.where(y[rows] == 1, times, -times).astype(float)) * c * eta
-    moved = dot_t(X[rows], steps)
-    goal = moved + np.asarray(part["start"], dtype=float)
+    blocks = ((at, X[rows[at]]) for at in row_blocks(len(rows), X.shape[1]))
+    both = Ball(np.column_stack([steps.mid, np.zeros(len(rows))]), np.column_stack([steps.rad, np.abs(steps.mid)]))
+    moved = block_sums(blocks, both, X.shape[1])
+    goal = moved[:, 0] + np.asarray(part["start"], dtype=float)
     # k additions, each rounded: the weights never exceeded the start plus the sum of all steps.
-    reach = np.abs(part["start"]) + np.abs(X[rows]).T @ np.abs(steps.mid)
+    reach = np.abs(part["start"]) + moved.rad[:, 1]
     slack = goal.rad + 2.0 * gamma(2 * k + 4) * reach + 1e-300
     near = bool(np.all(np.abs(goal.mid - part["coef"]) <= slack)) and bool(np.all(np.isfinite(slack)))
     return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
@@ -127,8 +129,8 @@ def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tup
 def _prove_bound(case: Case, part: Evidence, eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
     if part["verdict"] != "separable":
         rows, other = case.pairs(part)
-        vanishes, _ = exact_mixture(case, rows, other, part["multipliers"])
-        return float("inf"), (Check(f"{name}: a positive combination of rows is zero, in exact arithmetic", vanishes),)
+        vanishes = mixture_vanishes(case, rows, other, part["multipliers"])
+        return float("inf"), (Check(f"{name}: a positive combination of rows is zero", vanishes),)
     signs, low, u = decide(case, part, 0)
     c = np.asarray(part["class_weights"], dtype=float)[case.y]
     apart = bool(np.all(signs >= 1)) and bool(np.all(c > 0))

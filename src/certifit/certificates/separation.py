@@ -357,6 +357,15 @@ def exact_mixture(case: Case, rows: Array, other: Array, multipliers: Any) -> tu
     return _mixture_exactly(Z, _whole_numbers(multipliers))
 
 
+def mixture_vanishes(case: Case, rows: Array, other: Array, multipliers: Any) -> bool:
+    """Whether a positive combination of these rows is zero: beyond rounding, or else in exact arithmetic."""
+    if len(rows) and len(multipliers) == len(rows):
+        Z = difference_rows(case.X[rows], case.y[rows], other, case.n_classes)
+        if _mixture_by_balls(Z, _as_float_multipliers(multipliers)):
+            return True
+    return exact_mixture(case, rows, other, multipliers)[0]
+
+
 def _prove_touching(case: Case, evidence: Evidence, rigor: Rigor) -> _Result:
     rows, other = case.pairs(evidence)
     figures = {"witnesses": equal(len(np.unique(rows)))}

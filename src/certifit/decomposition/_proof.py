@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from certifit._types import Array, Named
 from certifit.certificates import Data
-from certifit.certificates._ball import largest
-from certifit.certificates.spectrum import covariance, gram
+from certifit.certificates.spectrum import covariance, gram, largest
 
 
 def _variance(data: Data) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.certificates import Certificate, Data
-from certifit.certificates.counts import class_codes
+from certifit.certificates._by_class import class_codes
 from certifit.judge._findings import Diagnosis, Record, Slip, undone
 
 _FEW = 5  # classes up to which every exchange of two is tried
