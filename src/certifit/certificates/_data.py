@@ -71,6 +71,15 @@ class Data:
         ones.flags.writeable = False  # made once for all who ask
         return ones
 
+    @cached_property
+    def total(self) -> Ball:
+        """The sum of the weights."""
+        return Ball(float(self.X.shape[0])) if self.sample_weight is None else Ball(self.sample_weight).sum()
+
+    def weighed(self, x: Ball) -> Ball:
+        """Numbers, one a row, times the weights."""
+        return x if self.sample_weight is None else x * self.sample_weight
+
     def real_targets(self) -> Array:
         """y as numbers; strings are rejected, even those that spell a number."""
         y = self.y

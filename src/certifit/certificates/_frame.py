@@ -175,10 +175,9 @@ class Frame:
         found[len(self.centre) :] = 0.0
         return found
 
-    def half_gradient(self, residual: Ball, weights: Array, X: Matrix) -> Ball:
-        """D⁻¹Aᵀ S r, with the rounding of A itself (an exact residual gives q rounded once)."""
-        rho = residual * weights
-        if residual.exact:
+    def half_gradient(self, rho: Ball, X: Matrix) -> Ball:
+        """D⁻¹Aᵀρ for weighted residuals ρ, with the rounding of A itself (exact ones give it rounded once)."""
+        if rho.exact:
             q = dot_t(X, rho)
             if self.fit_intercept:
                 total = rho.sum()

@@ -205,7 +205,7 @@ def _bounds(data: Data, Y: Array, coef: Array, intercept: Array, task: _Task, ri
 
 
 def _figures(data: Data, bounds: list[_Bound], columns: int) -> dict[str, ProvedNumber]:
-    S = ball(data.weights).sum()
+    S = data.total
     value, gap = Ball(0.0), Ball(0.0)
     for b in bounds:
         value, gap = value + shifted(b.value, 2 * b.unit), gap + shifted(b.gap, 2 * b.unit)
@@ -244,7 +244,7 @@ class _One:
     @property
     def unit(self) -> int:
         """y and residual are about 2^unit: squares of them, taken in that unit, do not vanish or overflow."""
-        used = self.data.weights > 0.0
+        used = slice(None) if self.data.sample_weight is None else self.data.weights > 0.0
         size = max(float(np.max(np.abs(v[used]), initial=0.0)) for v in (self.y, to_float(self.residual.mid)))
         return int(np.frexp(size)[1]) if math.isfinite(size) else 0
 
@@ -255,15 +255,16 @@ class _One:
 
     def start(self) -> _Bound:
         """F and F of the null model; F* ≥ 0 bounds the gap by F itself."""
-        s, unit = self.data.weights, self.unit
+        data, s, unit = self.data, self.data.weights, self.unit
         r = shifted(self.residual, -unit)
         r = rounded(r) if r.exact else r
-        value = (r.square() * s).sum()
+        value = data.weighed(r.square()).sum()
         y = Ball(np.ldexp(self.y, -unit), ETA)
-        null = (y.square() * s).sum()
         if self.task.fit_intercept:  # about any b, Σ s(y − b)² − (Σ s(y − b))²/S is the least
             apart = y - float(s / s.sum() @ y.mid)
-            null = (apart.square() * s).sum() - (apart * s).sum().square() / ball(s).sum()
+            null = data.weighed(apart.square()).sum() - data.weighed(apart).sum().square() / data.total
+        else:
+            null = data.weighed(y.square()).sum()
         if self.alpha > 0.0:
             value = value + shifted(self.away(), -unit).square().sum() * self.alpha
             if self.task.prior is not None:
@@ -273,7 +274,7 @@ class _One:
     def gradient(self, frame: Frame, unit: int) -> Ball:
         """Half of −∇F in the coordinates of the frame; with w ≥ 0, a push against the bound does not count."""
         d = self.data.X.shape[1]
-        q = frame.half_gradient(shifted(self.residual, -unit), self.data.weights, self.data.X)
+        q = frame.half_gradient(self.data.weighed(shifted(self.residual, -unit)), self.data.X)
         if self.alpha > 0.0:
             pull = shifted(self.away(), -unit) * self.alpha
             full = [np.append(part, np.zeros(len(frame.power) - d)) for part in (pull.mid, pull.rad + np.zeros(d))]
@@ -348,11 +349,11 @@ class _One:
         found = replace(plain, rank=_rank(Frame.of(self.data.X, self.data.weights, self.task.fit_intercept)))
         if not self.alpha > 0.0 or self.task.positive:
             return found
-        s, r = self.data.weights, shifted(self.residual, -plain.unit)
+        data, r = self.data, shifted(self.residual, -plain.unit)
         r = rounded(r) if r.exact else r
-        mean = (r * s).sum() / ball(s).sum() if self.task.fit_intercept else Ball(0.0)
-        push = dot_t(self.data.X, (r - mean) * s) - shifted(self.away(), -plain.unit) * self.alpha
-        gap = mean.square() * ball(s).sum() + push.square().sum() / self.alpha
+        mean = data.weighed(r).sum() / data.total if self.task.fit_intercept else Ball(0.0)
+        push = dot_t(data.X, data.weighed(r - mean)) - shifted(self.away(), -plain.unit) * self.alpha
+        gap = mean.square() * data.total + push.square().sum() / self.alpha
         return replace(found, gap=gap) if gap.upper < found.gap.upper else found
 
 

@@ -185,7 +185,7 @@ class _Fit:
 
     def _gradient(self, frame: Frame, z: Ball, w: Ball) -> Ball:
         """The gradient in the coordinates of the frame."""
-        q = frame.half_gradient(_slopes(self.objective.loss, z, self.target.y), self.target.weights, self.X)
+        q = frame.half_gradient(_slopes(self.objective.loss, z, self.target.y) * self.target.weights, self.X)
         penalty = self.objective.regularizer
         if not self.ridge or not isinstance(penalty, SquaredL2):
             return q
