@@ -112,19 +112,19 @@ def flops(dtype: str = "float64") -> float:
     cores = os.cpu_count() or 1
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
         blas = cores * 2.0 * len(A) ** 3 / _best(lambda: list(pool.map(A.__matmul__, [A] * cores)))
-        return blas if dtype != "float64" else max(blas, _tiles(pool, cores))
+        return max(blas, _tiles(pool, cores, np.dtype(dtype).type))
 
 
-def _tiles(pool: ThreadPoolExecutor, cores: int) -> float:
+def _tiles(pool: ThreadPoolExecutor, cores: int, dtype: type) -> float:
     """Operations a second of the compiled loop for XᵀX; its sums of a width that leaves no tile half empty."""
     from certifit.design import GramSum
     from certifit.loops.gram import LANES
 
     if not LANES:
         return 0.0
-    rows, d, times = 1024, 24 * LANES - 1, 20
-    X, none = np.ones((rows, d)), np.empty((rows, 0))
-    sums = [GramSum(np.zeros(d), 0, False) for _ in range(cores)]
+    rows, d, times = 1024, 48 * LANES - 1, 20
+    X, none = np.ones((rows, d), dtype), np.empty((rows, 0))
+    sums = [GramSum(np.zeros(d), 0, False, dtype) for _ in range(cores)]
 
     def work(total: GramSum) -> None:
         for _ in range(times):

@@ -54,7 +54,8 @@ class MomentSums:
     centre : bool
         Whether the means of columns and targets are removed.
     taken : tuple of arrays, or None
-        What to hand to `Design.moments` after that read; None where X is small or lies otherwise in memory.
+        What to hand to `Design.moments` after that read, or to `Design.rough_moments` where rows are in single
+        precision; None where X is small or lies otherwise in memory.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class MomentSums:
         if X.shape[0] < X.shape[1] or not compiled_loop_suits(X):
             return None
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
-        self._sums = GramBeside(X, Y - _target_mean(Y, None, float(len(Y)), self.centre))
+        self._sums = GramBeside(X, Y - _target_mean(Y, None, float(len(Y)), self.centre), dtype=X.dtype.type)
         return self._sums
 
     @property
@@ -175,7 +176,7 @@ class Design:
             cross = cross - np.outer(mean, WR.sum(axis=0))
         return Moments(total, mean, gram, target_mean, cross)
 
-    def rough_moments(self, Y: Array, centre: bool) -> Moments | None:
+    def rough_moments(self, Y: Array, centre: bool, taken: GramSums | None = None) -> Moments | None:
         """Moments with the digits of single precision, at its speed, for those who refine what they make of them.
 
         None where rows are not in single precision, are few, or have numbers or means too large or too small for it.
@@ -252,13 +253,17 @@ class Narrow(Design):
         """Xᵀ r."""
         return np.asarray(sum_over_rows(lambda rows: (self.take(rows).T @ r[rows],), self.shape, self._block)[0])
 
-    def rough_moments(self, Y: Array, centre: bool) -> Moments | None:
+    def moments(self, Y: Array, weights: Array | None, centre: bool, taken: GramSums | None = None) -> Moments:
+        """As in `Design`; the sums that were taken are rough ones, and of no use here."""
+        return super().moments(Y, weights, centre)
+
+    def rough_moments(self, Y: Array, centre: bool, taken: GramSums | None = None) -> Moments | None:
         """As in `Design`."""
         n, d = self.shape
         if n * d <= _FEW:
             return None
         target_mean = _target_mean(Y, None, float(n), centre)
-        gram, cross, sums = gram_pass(self.rows, Y - target_mean, rough=True)
+        gram, cross, sums = gram_pass(self.rows, Y - target_mean, rough=True) if taken is None else taken
         mean, raw = sums / n if centre else np.zeros(d), np.diag(gram)
         gram = gram - n * np.outer(mean, mean)
         kept = np.diag(gram) > 0.5 * raw

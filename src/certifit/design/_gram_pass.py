@@ -7,6 +7,7 @@ which does half the work of a product. (SciPy's BLAS lets only one thread at a t
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -54,10 +55,11 @@ def gram_pass(
     """
     n, d = X.shape
     right = np.empty((n, 0)) if R is None else R
-    if rough and weights is None and shift is None and X.dtype == np.float32:
-        return _narrow(X, right)
+    narrow = rough and weights is None and shift is None and X.dtype == np.float32
     if compiled_loop_suits(X):
-        return compiled_gram(X, right, weights, shift)
+        return compiled_gram(X, right, weights, shift, np.float32 if narrow else np.float64)
+    if narrow:
+        return _narrow(X, right)
 
     def work(rows: slice) -> tuple[Array, Array, Array]:
         A = X[rows].astype(float, copy=False) if shift is None else np.subtract(X[rows], shift, dtype=float)
@@ -106,6 +108,8 @@ class GramSum:
         Columns of R.
     weighted : bool
         Whether rows come with weights.
+    dtype : type, default=float64
+        The precision in which a block of rows is multiplied; float32 suits rows of float32, and is rough.
 
     Examples
     --------
@@ -115,15 +119,15 @@ class GramSum:
     [4.0, 4.0, 2.0]
     """
 
-    def __init__(self, shift: Array, targets: int, weighted: bool) -> None:
-        from certifit.loops.gram import gram_and_fold, gram_rows, padded
+    def __init__(self, shift: Array, targets: int, weighted: bool, dtype: type = np.float64) -> None:
+        from certifit.loops.gram import gram_and_fold, gram_rows, panels
 
-        width = padded(len(shift) + targets + 1)
-        rows = max(16, min(_ROWS, _PACKED // width))
-        self.shift, self.targets = read_only(shift), targets
+        count, panel, width = panels(len(shift) + targets + 1, dtype == np.float32)
+        shape = count, max(16, min(_ROWS, _PACKED // width)), panel
+        self.shift, self.targets = read_only(shift.astype(dtype, copy=False)), targets
         self._loop, self._both = gram_rows, gram_and_fold
-        self.sums, self._left = _aligned(width, width), _aligned(rows, width)
-        self._right = _aligned(rows, width) if weighted else self._left
+        self.sums, self._left = _aligned(np.float64, width, width), _aligned(dtype, *shape)
+        self._right = _aligned(dtype, *shape) if weighted else self._left
 
     def add(self, X: Array, R: Array, weights: Array) -> None:
         """Take more rows (n, d), C-ordered, in either precision; ``weights`` of length 0 means ones."""
@@ -153,6 +157,8 @@ class GramBeside:
         One that `compiled_loop_suits`.
     R : (n, t) array
     shift : (d,) array, default=None
+    dtype : type, default=float64
+        As in `GramSum`.
 
     Examples
     --------
@@ -163,9 +169,9 @@ class GramBeside:
     [10.0, 7.0, 4.0]
     """
 
-    def __init__(self, X: Array, R: Array, shift: Array | None = None) -> None:
+    def __init__(self, X: Array, R: Array, shift: Array | None = None, dtype: type = np.float64) -> None:
         self.X, self.R = X, np.ascontiguousarray(R, dtype=float)
-        self.shift = np.zeros(X.shape[1]) if shift is None else shift
+        self.shift, self.dtype = np.zeros(X.shape[1]) if shift is None else shift, dtype
         self._sums: dict[int, GramSum] = {}
 
     def take(self, part: int, first: int, last: int) -> None:
@@ -178,23 +184,27 @@ class GramBeside:
 
     def _sum(self, part: int) -> GramSum:
         if part not in self._sums:
-            self._sums[part] = GramSum(self.shift, self.R.shape[1], False)
+            self._sums[part] = self._empty()
         return self._sums[part]
+
+    def _empty(self) -> GramSum:
+        return GramSum(self.shift, self.R.shape[1], False, self.dtype)
 
     def parts(self) -> tuple[Array, Array, Array]:
         """As `gram_pass`; what is summed in which order does not depend on threads."""
-        total = GramSum(self.shift, self.R.shape[1], False)
+        total = self._empty()
         with np.errstate(over="ignore", invalid="ignore"):  # shows in the result
             for part in sorted(self._sums):
                 total.sums += self._sums[part].sums
         return total.parts()
 
 
-def _aligned(rows: int, columns: int) -> Array:
+def _aligned(dtype: type, *shape: int) -> Array:
     """Zeros that begin where a line of the cache begins: a vector that lies across two of them is loaded twice."""
-    memory = np.zeros(rows * columns + 8)
-    first = -memory.ctypes.data % 64 // 8
-    return memory[first : first + rows * columns].reshape(rows, columns)
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + 64, np.uint8)
+    first = -memory.ctypes.data % 64
+    return memory[first : first + size].view(dtype).reshape(shape)
 
 
 def read_only(A: Array) -> Array:
@@ -210,14 +220,16 @@ def read_only(A: Array) -> Array:
     return view
 
 
-def compiled_gram(X: Array, R: Array | None, weights: Array | None, shift: Array | None) -> tuple[Array, Array, Array]:
+def compiled_gram(
+    X: Array, R: Array | None, weights: Array | None, shift: Array | None, dtype: type = np.float64
+) -> tuple[Array, Array, Array]:
     """`gram_pass` by the compiled loop: rows, right-hand sides and ones are columns of one product."""
     R = np.ascontiguousarray(np.empty((len(X), 0)) if R is None else R, dtype=float)
     s = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=float)
     c = np.zeros(X.shape[1]) if shift is None else np.ascontiguousarray(shift, dtype=float)
 
     def work(edges: tuple[int, int]) -> GramSum:
-        rows, part = slice(*edges), GramSum(c, R.shape[1], len(s) > 0)
+        rows, part = slice(*edges), GramSum(c, R.shape[1], len(s) > 0, dtype)
         part.add(X[rows], R[rows], s[rows])
         return part
 

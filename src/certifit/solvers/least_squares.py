@@ -239,8 +239,8 @@ def _norms(A: Array) -> Array:
 def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, Record] | None:
     """Gram matrix, Cholesky, refinement; None when the condition number forbids it."""
     with np.errstate(over="ignore", invalid="ignore"):
-        plain = task.weights is None and task.taken is None
-        rough = task.design.rough_moments(task.Y, task.fit_intercept) if plain else None
+        plain = task.weights is None
+        rough = task.design.rough_moments(task.Y, task.fit_intercept, task.taken) if plain else None
         answer = None if rough is None else _normal_equations(task, rough, _CLEAN, _REFINED)
         if answer is None:
             m = task.design.moments(task.Y, task.weights, task.fit_intercept, task.taken)
@@ -294,6 +294,7 @@ def _normal_equations(
         size = float(np.linalg.norm(step * D) / np.maximum(np.linalg.norm(W * D), 1e-300))
         if refined is not None and not np.any(task.alpha):
             stats["rss"] = squares - sums**2 / m.total - np.einsum("td,dt->t", step, G)
+            stats["tss"] = np.square(task.Y - m.target_mean).sum(axis=0)
     if (refined is not None and size > refined) or (careful and size > 1e-10):
         return None
     if refined is None and worst >= _CLEAN and not np.any(task.alpha):
