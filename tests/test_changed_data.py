@@ -127,3 +127,45 @@ def test_frames_too():
     frame.loc[0, "b"] = 9.0
     with pytest.raises(ChangedDataError):
         _ = fitted.certificate_
+
+
+@pytest.mark.parametrize("model", [Ridge(), LogisticRegression()])
+def test_a_second_claim_is_proved_when_it_is_read(model):
+    X, y = _data(model)
+    X[::5] = X[1::5]  # the classes overlap
+    whole = clone(model).fit(X, y).certificates_
+    fitted = clone(model).fit(X, y)
+    main = fitted.certificate_
+    assert fitted.certificate_ is main
+    assert fitted.certificates_[0] is main
+    assert [c.to_dict() for c in fitted.certificates_] == [c.to_dict() for c in whole]
+    assert len(whole) == 2
+    begun = clone(model).fit(X, y)
+    assert begun.certificate_.to_dict() == main.to_dict()
+    assert len(pickle.loads(pickle.dumps(begun)).certificates_) == 2  # pickling proves the other one
+    begun = clone(model).fit(X, y)
+    main = begun.certificate_
+    _one_cell(X, y)
+    with pytest.raises(ChangedDataError):
+        _ = begun.certificates_
+    assert begun.certificate_ is main  # what was proved stays proved
+    assert pickle.loads(pickle.dumps(begun)).certificate_.to_dict() == main.to_dict()
+
+
+def test_a_proof_that_is_interrupted_begins_anew():
+    X, y = _data(Ridge())
+    fitted, broken = Ridge().fit(X, y), [True]
+    make, held = fitted._promise
+
+    def halting():
+        yield from list(make())[:1]
+        if broken.pop() if broken else False:
+            raise KeyboardInterrupt
+        yield from list(make())[1:]
+
+    fitted._promise = halting, held
+    main = fitted.certificate_
+    with pytest.raises(KeyboardInterrupt):
+        _ = fitted.certificates_
+    assert [c.kind for c in fitted.certificates_] == [c.kind for c in Ridge().fit(X, y).certificates_]
+    assert fitted.certificate_.to_dict() == main.to_dict()
