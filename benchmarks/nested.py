@@ -1,8 +1,9 @@
-"""Nested cross-validation as one would write it with scikit-learn: the peer of ``certifit study`` in the workloads.
+"""Nested cross-validation as one would write it with scikit-learn: the peer of the study's comparison in the workloads.
 
-The same folds (ten, five inside), the same columns (standardised, one-hot) and the same grids, model by model, with
-GridSearchCV inside cross_val_score. Models that scikit-learn has no counterpart of (additive models, averaged
-perceptrons) and those without a grid (perceptron) are left out, so that the peer has less to do.
+The same models on both sides, with the same grids, as many folds (ten, five inside) and the same columns (standardised,
+one-hot): model by model, with GridSearchCV inside cross_val_score. Models that scikit-learn has no counterpart of
+(additive models, averaged perceptrons) and those without a grid (perceptron) are left out on both sides. A whole study,
+which has these too and then fits, proves and explains the chosen model, is timed beside them and compared with nothing.
 
 ``python -m benchmarks.nested [TABLE ...] [--folds K]`` compares the models that both have, by processor seconds of the
 first K outer folds on one thread: a measure that other programs on the machine disturb little.
@@ -50,20 +51,23 @@ def table(name: str) -> tuple[Any, str]:
 
 
 def entries(name: str) -> list[Entry]:
-    """certifit's study (without yardsticks) and nested searches of scikit-learn, plain and accelerated; all cores."""
-    from certifit.study import run
+    """The study's comparison and nested searches of scikit-learn, plain and accelerated, of the same models; all cores.
+
+    And a whole study, without yardsticks.
+    """
+    from certifit.study import _runner, examine, run
 
     frame, target = table(name)
-    folds = 10 if len(frame) <= 2_000 else 5
-    found = [
-        Entry(
-            "certifit study",
-            lambda: run(frame, target, folds=folds, yardstick=False, workers=cores()),
-            kind="ours",
-            repeats=1,
-        )
-    ]
-    found.append(Entry("scikit-learn, nested", lambda: nested(frame, target), note="fewer models", repeats=1))
+    facts, folds = examine(frame, target), _folds(len(frame))
+
+    def same() -> Any:
+        return _runner.execute(_plan(facts), workers=cores())
+
+    def whole() -> Any:
+        return run(frame, target, folds=folds, yardstick=False, workers=cores())
+
+    found = [Entry("certifit, the same models", same, kind="ours", repeats=1)]
+    found.append(Entry("scikit-learn, nested", lambda: nested(frame, target), repeats=1))
     if installed("sklearnex"):
         from sklearnex import patch_sklearn, unpatch_sklearn
 
@@ -74,8 +78,13 @@ def entries(name: str) -> list[Entry]:
             finally:
                 unpatch_sklearn()
 
-        found.append(Entry("scikit-learn-intelex, nested", accelerated, note="fewer models", repeats=1))
+        found.append(Entry("scikit-learn-intelex, nested", accelerated, repeats=1))
+    found.append(Entry("certifit", whole, kind="ours", note="all models, proofs", repeats=1, case="whole study"))
     return found
+
+
+def _folds(rows: int) -> int:
+    return 10 if rows <= 2_000 else 5
 
 
 def nested(frame: Any, target: str) -> dict[str, float]:
@@ -84,7 +93,7 @@ def nested(frame: Any, target: str) -> dict[str, float]:
 
     X, y = frame.drop(columns=target), frame[target].to_numpy()
     classes = y.dtype.kind not in "fiu"
-    outer = (StratifiedKFold if classes else KFold)(10 if len(y) <= 2_000 else 5, shuffle=True, random_state=0)
+    outer = (StratifiedKFold if classes else KFold)(_folds(len(y)), shuffle=True, random_state=0)
     scoring = "roc_auc" if classes else "r2"
     return {
         name: float(cross_val_score(search, X, y, cv=outer, scoring=scoring, n_jobs=cores()).mean())
@@ -173,34 +182,45 @@ _OURS = {
 }
 
 
+def _called(facts: Any) -> dict[str, str]:
+    """What the study calls the models that both have, by their short names."""
+    classes = facts.task == "classification"
+    squares = "logistic regression with squares and products" if classes else "ridge with squares and products"
+    components = "logistic regression" if classes else "least squares"
+    ours = _OURS | {"squares": squares, "components": f"{components} on principal components"}
+    rows, columns = facts.X.shape
+    return {short: ours.get(short, short) for short in models(classes, rows, columns)}
+
+
+def _plan(facts: Any) -> Any:
+    """The part of a study that both have."""
+    from certifit.study._plan import plan_study
+
+    return plan_study(facts, list(_called(facts).values()), _folds(len(facts.y)), 0)
+
+
 def compare(name: str, folds: int) -> list[tuple[str, float, float]]:
     """Processor seconds of both for each model that both have, on the first outer folds; ours are warm."""
     from certifit.study import _runner, examine
-    from certifit.study._plan import plan_study
 
     frame, target = table(name)
     facts = examine(frame, target)
-    classes = facts.task == "classification"
-    squares = "logistic regression with squares and products" if classes else "ridge with squares and products"
-    rows = []
+    plan, called = _plan(facts), _called(facts)
+    _runner.warm(plan)
+    ours, rows = {c.name: c for c in plan.candidates}, []
     X, y = frame.drop(columns=target), frame[target].to_numpy()
-    components = "logistic regression" if classes else "least squares"
-    ours = _OURS | {"squares": squares, "components": f"{components} on principal components"}
-    for short, search in searches(X, y, classes).items():
-        called = ours.get(short, short)
-        plan = plan_study(facts, [called], 10 if len(y) <= 2_000 else 5, 0)
-        _runner.warm(plan)
+    for short, search in searches(X, y, facts.task == "classification").items():
         own = peer = 0.0
         for k in range(folds):
-            own += _runner.run_piece(plan.candidates[1], k, plan.work).seconds
+            own += _runner.run_piece(ours[called[short]], k, plan.work).seconds
             train, test = plan.work.folds[k]
             began = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 search.fit(X.iloc[train], y[train]).score(X.iloc[test], y[test])
             peer += time.process_time() - began
-        rows.append((called, own, peer))
-        print(f"{name:14s} {called:48s} {own:8.2f} {peer:8.2f} {peer / own:6.1f}", flush=True)
+        rows.append((called[short], own, peer))
+        print(f"{name:14s} {called[short]:48s} {own:8.2f} {peer:8.2f} {peer / own:6.1f}", flush=True)
     own, peer = (sum(row[i] for row in rows) for i in (1, 2))
     print(f"{name:14s} {'all':48s} {own:8.2f} {peer:8.2f} {peer / own:6.1f}", flush=True)
     return rows

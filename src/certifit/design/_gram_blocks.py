@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from certifit.parallel import side_by_side
 
 _SPARSE = 4  # columns of a matrix for each one asked for, beyond which they are picked one by one
 _CHUNK = 1 << 21  # entries of one buffer: 8 MB in single precision
+_STRIPS = 8  # of a whole matrix: what lies below its diagonal is copied from above
 
 
 def _halves(work: Callable[[int, int], Any], rows: int, entries: int) -> list[Any]:
@@ -53,6 +55,11 @@ class Blocks(ABC):
     @abstractmethod
     def block(self, i: Array, j: Array) -> Array:
         """K[i][:, j], to be read only: it may be the whole matrix itself."""
+
+    def whole(self) -> Array:
+        """All of K, to be read only."""
+        every = np.arange(self.n)
+        return self.block(every, every)
 
     @abstractmethod
     def take(self, i: Array) -> Blocks:
@@ -107,6 +114,21 @@ class FactorBlocks(Blocks):
                 self.function(part)
 
         _halves(fill, len(i), K.size)
+        return K
+
+    def whole(self) -> Array:
+        """All of K, which is symmetric: hardly more than half of it is computed."""
+        K, ends = np.empty((self.n, self.n), self.dtype), np.linspace(0, self.n, _STRIPS + 1).astype(int)
+
+        def fill(start: int, stop: int) -> None:
+            part = K[start:stop, start:]
+            np.matmul(self.left[start:stop], self.right[start:].T, out=part)
+            if self.function is not None:
+                self.function(part)
+            K[stop:, start:stop] = part[:, stop - start :].T
+
+        strips = [(a, b) for a, b in pairwise(ends) if b > a]
+        side_by_side(lambda strip: fill(*strip), strips)
         return K
 
     def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
@@ -174,8 +196,7 @@ class WholeBlocks(MatrixBlocks):
     """
 
     def __init__(self, gram: Blocks) -> None:
-        every = np.arange(gram.n)
-        super().__init__(gram.block(every, every))
+        super().__init__(gram.whole())
         self.gram = gram
 
     def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:

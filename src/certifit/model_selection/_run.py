@@ -148,9 +148,10 @@ def _together(trial: Trial, folds: Folds, grid: Grid, workers: Workers) -> Run:
     table = FoldTable(trial.X, trial.y, folds, trial.weights)
     answers = fold_answers(trial.estimator, table, grid, response)
     outcomes: list[list[Outcome]] = [[] for _ in grid]
+    labels = np.unique(np.asarray(trial.y), return_inverse=True) if is_classifier(trial.estimator) else None
     seen = workers.watch(checked(answers, table, response), len(folds))
     for found, fold in zip(seen, folds):  # answers first: they are asked once more, and checked to the end
-        scores = _scored(trial, fold, found)
+        scores = _scored(trial, fold, found, labels)
         for i, mine in enumerate(outcomes):
             kept = {name: found[name][i] for name in response} if keep.answers else {}
             mine.append(Outcome({name: float(values[i]) for name, values in scores.items()}, answers=kept))
@@ -160,12 +161,16 @@ def _together(trial: Trial, folds: Folds, grid: Grid, workers: Workers) -> Run:
     return Run(flat, Sharing(True, len(flat), answers.passes, answers.parameters), answers.refit)
 
 
-def _scored(trial: Trial, fold: Fold, found: Mapping[str, Array]) -> Mapping[str, Array]:
-    train, test = fold
-    # Columns of probabilities are the sorted labels of the fold's training rows.
-    classes = np.unique(np.asarray(trial.y)[train]) if is_classifier(trial.estimator) else None
+def _scored(
+    trial: Trial, fold: Fold, found: Mapping[str, Array], labels: tuple[Array, Array] | None
+) -> Mapping[str, Array]:
+    (train, test), classes = fold, None
+    if labels is not None:  # columns of probabilities are the sorted labels of the fold's training rows
+        known, code = labels
+        classes = known[np.bincount(code[train].ravel(), minlength=len(known)) > 0]
     weights = None if trial.weights is None else trial.weights[test]
-    return trial.scoring.of_answers(trial.estimator, found, classes, safe_indexing(trial.y, test), weights)
+    y = trial.y[test] if isinstance(trial.y, np.ndarray) else safe_indexing(trial.y, test)
+    return trial.scoring.of_answers(trial.estimator, found, classes, y, weights)
 
 
 def fit_model(

@@ -34,7 +34,8 @@ _MEMORY = 12  # pairs kept by the quasi-Newton gear
 _PATIENCE = 25  # quasi-Newton steps before full Newton takes over
 _WIDE = 200  # columns from which a Hessian costs more than the steps of conjugate gradients in its place
 _FEW = 4_000_000  # numbers of a table for that
-_NEAR = 1e-7  # of the null model's loss may be left by them: a full step or two do the rest
+_SAFE = 10.0  # times what shall be left: their bound of the decrement is far above it
+_NEAREST = 1e-10  # of the null model's loss may always be left by them: a full step does the rest
 _ROUNDING = 2e-15  # fraction of the objective by which its value may be off
 
 
@@ -69,7 +70,7 @@ def minimise(
     """
     options = Options() if options is None else options
     with one_thread():  # what is large runs on threads of its own
-        start = _near(f, start) if metric is None else start
+        given, start = start, _near(f, start, tol) if metric is None else start
         share = _share(f)
         sampled = len(f.y) > 3 * share or metric is not None
         alone = sampled and metric is None
@@ -79,7 +80,8 @@ def minimise(
             sampled, first = False, _first(f, first.theta)
 
         def gear(first: _Step, advance: Callable[[_Step], _Step], limit: int) -> DriveEnd:
-            return drive(first, advance, lambda a, b: b.gap <= tol or b.stalled, limit, *limits)
+            near = start is not given and not sampled  # one Hessian tells whether that was the optimum
+            return drive(first, advance, lambda a, b: b.gap <= tol or b.stalled, limit, *limits, check_start=near)
 
         limit, limits = options.limit(100), (options.time_budget, options.trace)
         run = gear(first, *((_quasi_newton(f), _PATIENCE) if sampled else (_newton(f), limit)))
@@ -98,14 +100,15 @@ def minimise(
     return Solution(state.theta, status, stats | {"method": ON_A_SHARE if sampled else "newton"})
 
 
-def _near(f: SmoothSum, start: Array) -> Array:
+def _near(f: SmoothSum, start: Array, tol: float) -> Array:
     """A start near the optimum where Hessians are dear and rows few: conjugate gradients need none of them."""
     wide = f.columns.width >= _WIDE and len(f.y) * f.columns.width <= _FEW and not f.columns.design.is_sparse
     plain = isinstance(f.loss, Logistic) and f.offset is None and not np.any(f.prior)
     if not (wide and plain and np.count_nonzero(f.ridge) >= f.columns.width - 1):
         return start
     rows = f.columns.rows(slice(None))
-    found = newton_without_hessian(rows, f.y, f.loss, f.weights, f.ridge, _NEAR, start[:, 0])
+    left = max(_SAFE * tol / (np.log(2.0) * float(np.sum(f.weights))), _NEAREST)
+    found = newton_without_hessian(rows, f.y, f.loss, f.weights, f.ridge, left, start[:, 0])
     return start if found is None else found[:, None]
 
 

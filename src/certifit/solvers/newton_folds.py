@@ -117,25 +117,27 @@ class _Problems:
         bend[bend < _TINY] = 0.0
         scale = 1.0 / np.maximum(bend @ self._squares + self.ridge, np.finfo(self.X.dtype).tiny)
         floor = np.where(self.ridge > 0, 1.0 / np.where(self.ridge > 0, self.ridge, 1.0), scale)
-        step, left, r, rest = np.zeros_like(g), np.arange(len(g)), -g, -g
+        step, rest, left = np.empty_like(g), np.empty_like(g), np.arange(len(g))
+        r, way, ridge = -g, np.zeros_like(g), self.ridge
         d = scale * r
-        size = np.einsum("bp,bp->b", r, d)
+        size = np.vecdot(r, d)
         enough = _INEXACT**2 * size
         for _ in range(_TURNS):
-            going = size > enough[left]
-            if not np.all(going):
-                rest[left[~going]] = r[~going]
-                left, r, d, size, bend = left[going], r[going], d[going], size[going], bend[going]
-            if not len(left):
-                inner = np.maximum(np.einsum("bp,bp->b", step, -g - rest), 0.0)  # s'Hs
-                whole = np.square(np.sqrt(inner) + np.sqrt((rest * rest * floor).sum(axis=1)))
-                return step, -np.einsum("bp,bp->b", step, g), whole
-            Hd = self.gathered(bend * self.scores(d)) + self.ridge[left] * d
-            t = size / np.einsum("bp,bp->b", d, Hd)
-            step[left] += t[:, None] * d
-            r = r - t[:, None] * Hd
-            s = scale[left] * r
-            before, size = size, np.einsum("bp,bp->b", r, s)
+            going = size > enough
+            if not going.all():
+                rest[left[~going]], step[left[~going]] = r[~going], way[~going]
+                if not going.any():
+                    inner = np.maximum(np.vecdot(step, -g - rest), 0.0)  # s'Hs
+                    whole = np.square(np.sqrt(inner) + np.sqrt(np.vecdot(rest, rest * floor)))
+                    return step, -np.vecdot(step, g), whole
+                left, enough, size, bend = left[going], enough[going], size[going], bend[going]
+                r, d, way, ridge, scale = r[going], d[going], way[going], ridge[going], scale[going]
+            Hd = self.gathered(bend * self.scores(d)) + ridge * d
+            t = (size / np.vecdot(d, Hd))[:, None]
+            way += t * d
+            r -= t * Hd
+            s = scale * r
+            before, size = size, np.vecdot(r, s)
             d = s + (size / before)[:, None] * d
         raise np.linalg.LinAlgError("conjugate gradients need too many iterations")
 
@@ -338,8 +340,18 @@ def _problems(X: Array, y: Array, loss: Loss, tol: float) -> _Problems:
 
 def _tables(X: Array, y: Array, loss: Loss) -> _Narrow:
     """Several tables of few columns, X (tables, n, p)."""
-    columns, upper, none = np.ascontiguousarray(X.transpose(0, 2, 1)), np.triu_indices(X.shape[2]), np.empty(0)
-    return _Narrow(X, columns, y, loss, none, none, columns[:, upper[0]] * columns[:, upper[1]], none)
+    columns, none = np.ascontiguousarray(X.transpose(0, 2, 1)), np.empty(0)
+    return _Narrow(X, columns, y, loss, none, none, _pairs(columns), none)
+
+
+def _pairs(columns: Array) -> Array:
+    """Products of all pairs of columns, in the order of the upper triangle: written in place, column by column."""
+    tables, p, n = columns.shape
+    found, at = np.empty((tables, p * (p + 1) // 2, n)), 0
+    for j in range(p):
+        np.multiply(columns[:, j : j + 1], columns[:, j:], out=found[:, at : at + p - j])
+        at += p - j
+    return found
 
 
 def _paying(problems: _Problems, weights: Array, ridge: Array) -> _Problems:

@@ -182,10 +182,8 @@ def recalibration(result: Result, work: Work, deadline: float = float("inf")) ->
 
 def _inner_answers(result: Result, k: int, work: Work, train: Array, at: int) -> tuple[Array, Array] | None:
     """Probabilities of the training rows of fold k by models that have not seen them, and what happened."""
-    split = inner_folds(work, train)
-    split = list(split.split(np.zeros((len(train), 1)), work.y[train])) if hasattr(split, "split") else split
     p = np.full(len(train), np.nan)
-    for some, others in split:
+    for some, others in inner_folds(work, train):
         model = as_chosen(result, k, work)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -35,6 +35,9 @@ PATIENCE = 10.0  # times the budget by the clock before work is ended: an emerge
 _AT_LEAST = 300.0  # seconds of it: a short budget must not be ended by a slow start
 _LEVELS = 25  # of a category that become features
 
+_SMALL = 50_000  # cells of a table whose pieces of work are over in seconds
+
+T = TypeVar("T")
 Fold = tuple[Array, Array]
 PLAIN = Design()
 Skipped = tuple[str, str]  # a model and why it does not run
@@ -75,6 +78,13 @@ class Budget:
         return time.monotonic() - self.start
 
 
+class Kept(dict[Any, Any]):
+    """What pieces of work on the same rows share; it stays in its process."""
+
+    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
+        return Kept, ()
+
+
 @dataclass(frozen=True)
 class Work:
     """Everything a piece of work needs besides the candidate and the fold."""
@@ -91,6 +101,7 @@ class Work:
     time: Array | None = None
     weights: Array | None = None
     positive: Any = None
+    kept: Kept = field(default_factory=Kept, init=False, repr=False, compare=False)
 
     @property
     def classes(self) -> Array | None:
@@ -101,6 +112,21 @@ class Work:
     def weights_of(self, rows: Array) -> Array | None:
         """Weights of some rows; None when all count alike."""
         return None if self.weights is None else self.weights[rows]
+
+    @property
+    def small(self) -> bool:
+        """Whether pieces of work are over so soon that starting threads and processes, and repeating work, shows."""
+        return self.X.size <= _SMALL
+
+    def once(self, what: str, rows: Array, make: Callable[[], T]) -> T:
+        """What ``make`` finds for these rows: for the training rows of a fold it is kept, for the next model."""
+        fold = next((k for k, (train, _) in enumerate(self.folds) if train is rows), None)
+        if fold is None or not self.small:
+            return make()
+        if (what, fold) not in self.kept:
+            self.kept[what, fold] = make()
+        found: T = self.kept[what, fold]
+        return found
 
     @property
     def features(self) -> int:

@@ -33,9 +33,7 @@ from certifit.study._design import group_folds, time_folds
 from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._models import Candidate
-from certifit.study._plan import Step, StudyPlan, Work
-
-_SMALL = 50_000  # cells of a table whose pieces of work are over in seconds
+from certifit.study._plan import Fold, Step, StudyPlan, Work
 
 Progress = Callable[[int, int, str], None]
 T = TypeVar("T")
@@ -102,9 +100,11 @@ def choose_and_fit(candidate: Candidate, work: Work, rows: Array) -> tuple[Pipel
     """
     steps = make_pipeline(candidate, work).steps
     first = next(k for k, (_, step) in enumerate(steps) if k > 0 and not candidate.is_fixed(step))
-    head, tail = Pipeline(steps[:first]), steps[first:]
-    y, weights = work.y[rows], work.weights_of(rows)
-    Z = head.fit_transform(work.X[rows], getattr(tail[-1][1], "certified_target", np.asarray)(y))
+    tail, y, weights = steps[first:], work.y[rows], work.weights_of(rows)
+    encoder, Z = _encoded(steps[0][1], work, rows)
+    head = Pipeline([("table", encoder), *steps[1:first]])
+    if first > 1:
+        Z = Pipeline(steps[1:first]).fit_transform(Z, getattr(tail[-1][1], "certified_target", np.asarray)(y))
     spread = 1.0 if work.task == "classification" else float(np.std(y)) or 1.0
     grid = candidate.parameters(len(y), len(work.schema.columns), spread)
     if not grid:
@@ -121,6 +121,12 @@ def choose_and_fit(candidate: Candidate, work: Work, rows: Array) -> tuple[Pipel
     best = [(tail[0][0], search.best_estimator_)] if alone else search.best_estimator_.steps
     chosen = {k.split("__")[-1]: search.best_params_[names[k]] for k in grid}
     return Pipeline([*head.steps, *best]), chosen
+
+
+def _encoded(encoder: TableEncoder, work: Work, rows: Array) -> tuple[TableEncoder, Array]:
+    """The encoder fitted to these rows, and their features, which models with the same encoder share."""
+    X = work.X[rows]
+    return work.once(repr(encoder.get_params()), rows, lambda: (encoder.fit(X), encoder.transform(X)))
 
 
 def middle_of_equals(results: Mapping[str, Any]) -> int:
@@ -141,11 +147,12 @@ def middle_of_equals(results: Mapping[str, Any]) -> int:
     return int(equal[len(equal) // 2])
 
 
-def inner_folds(work: Work, rows: Array) -> Any:
+def inner_folds(work: Work, rows: Array) -> list[Fold]:
     """How the training rows are split to choose parameters: by the same design as the study's own folds."""
     y, classes, seed = work.y[rows], work.task == "classification", work.seed + 1
     if work.groups is None and work.time is None:
-        return (StratifiedKFold if classes else KFold)(work.inner, shuffle=True, random_state=seed)
+        splitter = (StratifiedKFold if classes else KFold)(work.inner, shuffle=True, random_state=seed)
+        return work.once("inner folds", rows, lambda: list(splitter.split(rows, y)))
     if work.groups is not None:
         count = min(work.inner, len(np.unique(work.groups[rows])))
         split = group_folds(y, work.groups[rows], classes, count, seed)
@@ -226,7 +233,7 @@ def warm(plan: StudyPlan) -> None:
 
 def _here(plan: StudyPlan, results: list[Result], stop: float) -> Iterator[tuple[Step, Piece]]:
     # Threads do not pay on a small table, and those of gradient boosting spin while other programs want the processor.
-    with threadpool_limits(1) if plan.work.X.size <= _SMALL else nullcontext():
+    with threadpool_limits(1) if plan.work.small else nullcontext():
         warm(plan)
         for step in plan.steps():
             late = step.model != 0 and time.monotonic() > stop  # the baseline always runs
@@ -261,7 +268,7 @@ def _elsewhere(plan: StudyPlan, results: list[Result], stop: float, workers: int
     Pieces of a small table are over soon: there this process works too, for one more process costs seconds to start.
     The processes read the plan from a file: this one need not wait until they have started.
     """
-    helping = plan.work.X.size <= _SMALL
+    helping = plan.work.small
     executor, over = loaded_processes(workers - helping, __name__), False
     with TemporaryDirectory() as folder:
         file = Path(folder) / "plan"
@@ -301,7 +308,7 @@ def _shared_out(
 
     waiting = (step for step in plan.steps() if not results[step.model].error)
     running: dict[Any, Step] = {}
-    helping = plan.work.X.size <= _SMALL
+    helping = plan.work.small
 
     def take() -> Step | None:
         return None if time.monotonic() > stop else next(waiting, None)
