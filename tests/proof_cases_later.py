@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import sklearn.tree as theirs
 
-from certifit import scale
+from certifit import certify, scale
 from certifit.bayes import BayesianLinearRegression, fit_density
 from certifit.certificates import Data, issue
 from certifit.cluster import KMeans
@@ -22,6 +23,7 @@ from certifit.neighbors import KNeighborsClassifier
 from certifit.neural import MLPClassifier, MLPRegressor
 from certifit.semi_supervised import LabelPropagation
 from certifit.svm import LinearSVC
+from certifit.tree import DecisionTreeClassifier
 from tests.proof_runs import Case
 
 Make = Callable[[np.random.Generator], Case]
@@ -102,6 +104,23 @@ def _flat(model: Any, classes: int) -> Make:
     return make
 
 
+def _drawn_tree(rng: np.random.Generator) -> Case:
+    X, y = rng.normal(size=(24, 2)).round(2), np.arange(24) % 3
+    return Case(DecisionTreeClassifier(max_depth=3, splitter="random", random_state=0).fit(X, y).certificate_, X, y)
+
+
+def _single_precision(model: Any, targets: int) -> Make:
+    """scikit-learn's tree of columns with numbers that single precision does not tell apart."""
+
+    def make(rng: np.random.Generator) -> Case:
+        X = np.repeat(rng.normal(size=(12, 2)).round(2), 2, axis=0)
+        X[::2] += 1e-9
+        y = rng.integers(0, 3, 24) if targets == 1 else rng.normal(size=(24, targets)).round(2)
+        return Case(certify(model.fit(X, y), X, y), X, y)
+
+    return make
+
+
 def _given_graph(rng: np.random.Generator) -> Case:
     side = np.arange(16) % 2
     X, y = rng.normal(size=(16, 2)).round(2) + 2.0 * side[:, None], np.where(np.arange(16) < 4, side, -1)
@@ -160,6 +179,11 @@ LATER: dict[str, Make] = {
     "gradient of a network of two classes": _flat(MLPClassifier((3,)), 2),
     "gradient of a network of values": _flat(MLPRegressor(hidden_layer_sizes=(3,), activation="logistic"), 0),
     "labels on a given graph": _given_graph,
+    "tree of drawn thresholds": _drawn_tree,
+    "tree in single precision": _single_precision(theirs.DecisionTreeClassifier(max_depth=3, random_state=0), 1),
+    "tree of two targets in single precision": _single_precision(
+        theirs.DecisionTreeRegressor(max_depth=2, random_state=0), 2
+    ),
     "least squares in partitions": _partitions(LinearRegression(), "real"),
     "ridge in partitions": _partitions(Ridge(), "real", weighted=True),
     "non-negative ridge in partitions": _partitions(Ridge(positive=True), "real"),

@@ -12,8 +12,14 @@ class N:  # the interval [lo, hi]·2^e; an interval that is no single number kee
     def __init__(self, lo, hi=None, e=0):
         hi = lo if hi is None else hi; cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
         self.lo, self.hi, self.e = (lo >> cut, -(-hi >> cut), e + cut) if cut > 0 else (lo, hi, e)
-    def __add__(self, b): a, b = sorted((self, n(b)), key=exponent); k = b.e - a.e; return N(a.lo + (b.lo << k), a.hi + (b.hi << k), a.e)
-    def __mul__(self, b): b = n(b); p = [x * y for x in {self.lo, self.hi} for y in {b.lo, b.hi}]; return N(min(p), max(p), self.e + b.e)
+    def __add__(self, b):
+        a, b = sorted((self, n(b)), key=exponent)
+        k = b.e - a.e
+        return N(a.lo + (b.lo << k), a.hi + (b.hi << k), a.e)
+    def __mul__(self, b):
+        b = n(b)
+        p = [x * y for x in {self.lo, self.hi} for y in {b.lo, b.hi}]
+        return N(min(p), max(p), self.e + b.e)
     def __truediv__(self, other):  # quotients of the ends, rounded down and up
         b = n(other); need(b.lo > 0 or b.hi < 0, "a division by what may be zero")
         k = BITS + max(0, max(abs(b.lo), abs(b.hi)).bit_length() - min(abs(self.lo), abs(self.hi)).bit_length())
@@ -23,26 +29,37 @@ class N:  # the interval [lo, hi]·2^e; an interval that is no single number kee
         k = 2 * BITS + (self.e & 1); low, high = max(self.lo, 0) << k, max(self.hi, 0) << k
         return N(math.isqrt(low), math.isqrt(high) + (math.isqrt(high) ** 2 < high), (self.e - k) // 2)
     def __pow__(self, k): return N(1) if not k else (abs(self) * abs(self)) ** (k // 2) * (self if k % 2 else 1)
-    def __abs__(self): return N(0 if self.lo < 0 < self.hi else min(abs(self.lo), abs(self.hi)), max(abs(self.lo), abs(self.hi)), self.e)
-    def floor(self): cut = max(0, self.lo.bit_length() - 64); return N(self.lo >> cut, None, self.e + cut)  # 64 bits, from below
+    def __abs__(self):
+        return N(0 if self.lo < 0 < self.hi else min(abs(self.lo), abs(self.hi)), max(abs(self.lo), abs(self.hi)), self.e)
+    def floor(self):  # 64 bits, from below
+        cut = max(0, self.lo.bit_length() - 64)
+        return N(self.lo >> cut, None, self.e + cut)
     max0, ends = lambda a: N(max(a.lo, 0), max(a.hi, 0), a.e), lambda a: (N(a.lo, None, a.e), N(a.hi, None, a.e))
     __neg__, __sub__ = lambda a: N(-a.hi, -a.lo, a.e), lambda a, b: a + -n(b)
     __radd__, __rmul__, __rsub__, __rtruediv__ = __add__, __mul__, lambda a, b: n(b) - a, lambda a, b: n(b) / a
     __le__, __lt__ = lambda a, b: (a - b).hi <= 0, lambda a, b: (a - b).hi < 0  # surely, for all numbers in the intervals
     __ge__, __gt__ = lambda a, b: (a - b).lo >= 0, lambda a, b: (a - b).lo > 0
-    def __str__(self): return "{:.6g}".format(decimal.Decimal(max(self.lo, self.hi, key=abs)) * decimal.Decimal(2) ** self.e)
+    def __str__(self):
+        return "{:.6g}".format(decimal.Decimal(max(self.lo, self.hi, key=abs)) * decimal.Decimal(2) ** self.e)
 def n(x):  # a float or whole number as an exact interval
     if type(x) in (N, int): return x if type(x) is N else N(x)
     need(type(x) is float and math.isfinite(x), "something that is no finite number: %r" % (x,))
     p, q = x.as_integer_ratio(); return N(p, None, 1 - q.bit_length())  # q is a power of two
 def aligned(terms):  # many numbers at the smallest exponent: lower ends, upper ends, exponent
-    terms = [*terms]; e = min((t.e for t in terms), default=0); return [t.lo << t.e - e for t in terms], [t.hi << t.e - e for t in terms], e
+    terms = [*terms]
+    e = min((t.e for t in terms), default=0)
+    return [t.lo << t.e - e for t in terms], [t.hi << t.e - e for t in terms], e
 def total(terms, how=sum): return (lambda low, high, e: N(how(low), how(high), e))(*aligned(terms))
 largest, least = lambda terms: total(terms, max), lambda terms: total(terms, min)
 apart, length = lambda x, y: [abs(a - b) for a, b in zip(x, y)], lambda v: total(a**2 for a in v).sqrt()
-def join(a, b): return (lambda low, high, e: N(low[0], high[1], e))(*aligned((a, b)))  # from the lower end of a to the upper end of b
-def vec(values, size=None): need(size is None or len(values) == size, "numbers that do not fit the data"); return [n(v) for v in values]
-def mat(rows, m=None, d=None): need(m is None or len(rows) == m, "rows that do not fit the data"); return [vec(r, d) for r in rows]
+def join(a, b):  # from the lower end of a to the upper end of b
+    return (lambda low, high, e: N(low[0], high[1], e))(*aligned((a, b)))
+def vec(values, size=None):
+    need(size is None or len(values) == size, "numbers that do not fit the data")
+    return [n(v) for v in values]
+def mat(rows, m=None, d=None):
+    need(m is None or len(rows) == m, "rows that do not fit the data")
+    return [vec(r, d) for r in rows]
 def dot(a, b):  # Σ ab; single numbers as whole numbers at two exponents
     need(len(a) == len(b), "rows or columns that do not fit each other")
     if any(x.lo != x.hi for x in (*a, *b)): return total(x * y for x, y in zip(a, b))
@@ -55,7 +72,9 @@ def exp(x):
     and inherits less than 1 from its forerunner; fewer than 64 are above zero, the rest is below 6: less than 6|k| + 256 units in all."""
     size = x.lo.bit_length() + x.e if x.lo else 0; need(size <= 14 or x.lo < 0, "an exponential that overflows")
     if size > 14: return N(0, 1, -20000)  # x ≤ −2^14
-    unit = BITS + 32 + max(0, size); fixed = x.lo << x.e + unit if x.e + unit >= 0 else x.lo >> -(x.e + unit); k = fixed // ln2(unit)
+    unit = BITS + 32 + max(0, size)
+    fixed = x.lo << x.e + unit if x.e + unit >= 0 else x.lo >> -(x.e + unit)
+    k = fixed // ln2(unit)
     r, term, sum_, i = fixed - k * ln2(unit), 1 << unit, 1 << unit, 1
     while term: term = (term * r >> unit) // i; sum_, i = sum_ + term, i + 1
     wrong = 6 * abs(k) + 256; return N(sum_ - wrong, sum_ + wrong, k - unit)
@@ -63,7 +82,9 @@ def log(x):
     """log(2^k m) = k ln 2 + y + log(1 + t) for 1 ≤ m < 2, a float y near log m and t = m e^−y − 1. As |t| < 2^-48, t − t²/2 + t³/3 is
     off by less than 2^-193; the rest is interval arithmetic."""
     need(x.lo > 0, "the logarithm of what may not be positive"); k = x.lo.bit_length() - 1
-    y = n(math.log(x.lo / (1 << k))); t = N(x.lo, None, -k) * exp(-y) - 1; need(abs(t) < 2.0**-48, "a float that is not near the logarithm")
+    y = n(math.log(x.lo / (1 << k)))
+    t = N(x.lo, None, -k) * exp(-y) - 1
+    need(abs(t) < 2.0**-48, "a float that is not near the logarithm")
     return N(ln2(256), ln2(256) + 2, -256) * (k + x.e) + y + t - t * t * N(1, None, -1) + t * t * t / 3 + N(-1, 1, -193)
 exp, log = [lambda x, f=f: f(x) if x.lo == x.hi else join(*map(f, x.ends())) for f in (exp, log)]  # both rise
 up, low = [lambda v, sense=sense: (sense, v, v) for sense in ("upper", "lower")]  # what a figure is to what is proved
@@ -72,14 +93,16 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
     def __init__(self, X, y=None, weight=None, offset=None):
         self.X, self.y, self.given, self.offset, self.rows = X, y, weight, offset, len(X)
         self.width, self.weight, self.exact = len(X[0]) if X else 0, [1.0] * len(X) if weight is None else weight, None
-        self.w, self.shift = vec(self.weight), vec(offset or [0.0] * len(X)); need(all(v >= 0 for v in self.w), "a negative weight")
+        self.w, self.shift = vec(self.weight), vec(offset or [0.0] * len(X))
+        need(all(v >= 0 for v in self.w), "a negative weight")
         need(all(p is None or len(p) == self.rows for p in (weight, offset, *(y or []))), "columns of unequal length")
     def digest(self, sparse):
         y = self.y and ([list(v) for v in zip(*self.y)] if len(self.y) > 1 else self.y[0])
         parts = (b"X:", self.X), (b"y:", y), (b"w:", self.given), (b"o:", self.offset)
         return hashlib.sha256(b"".join(k + (b"" if v is None else canonical(v, sparse and k == b"X:")) for k, v in parts)).hexdigest()
     def root(self, parts):  # a hash over those of the partitions, which are the rows one after another, in any order
-        words = [any(type(x[j]) is str for x in self.X) for j in range(self.width)]; columns, start, leaves = [*zip(*self.X)], 0, []
+        words = [any(type(x[j]) is str for x in self.X) for j in range(self.width)]
+        columns, start, leaves = [*zip(*self.X)], 0, []
         marked = [(b"", c) for c, word in zip(columns, words) if not word] + [(b"", c) for c in self.y or []]
         marked += [(b"", [str(v) for v in c]) for c, word in zip(columns, words) if word]
         marked += [(k, v) for k, v in ((b"weight", self.given), (b"offset", self.offset)) if v is not None]
@@ -96,18 +119,24 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
     def numbers(self): return self.exact or self.__dict__.update(exact=mat(self.X)) or self.exact
     def at(self, numbers): return [whole(i, 0, self.rows) for i in numbers]  # rows, by their numbers
     products, columns = lambda t, w: [dot(row, w) for row in t.numbers()], lambda t: [list(c) for c in zip(*t.numbers())]
-    def names(self): need(len(self.y or ()) == 1, "no labels, or several targets"); return sorted({key(v) for v in self.y[0]})
+    def names(self):
+        need(len(self.y or ()) == 1, "no labels, or several targets")
+        return sorted({key(v) for v in self.y[0]})
     def codes(self, classes):  # the place of every label among the classes
         need(len(place := {key(c): k for k, c in enumerate(classes)}) == len(classes) > 1 == len(self.y or ()), "no labels, or two alike")
-        need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name"); return [place[key(v)] for v in self.y[0]]
-    def groups(self, names): k = self.codes(names); return [[i for i, c in enumerate(k) if c == j] for j in range(len(names))]
+        need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name")
+        return [place[key(v)] for v in self.y[0]]
+    def groups(self, names):
+        k = self.codes(names)
+        return [[i for i, c in enumerate(k) if c == j] for j in range(len(names))]
     def shares(self, names): return [total(self.w[i] for i in rows) / total(self.w) for rows in self.groups(names)]
 def column_bytes(column):  # floats as little-endian bytes (−0 as 0), words as JSON behind their lengths
     if all(type(v) is float for v in column): return struct.pack("<%dd" % len(column), *[v + 0.0 for v in column])
     return b"".join(b"-:" if v == "None" else b"%d:" % len(w) + w for v, w in ((v, json.dumps(str(v)).encode()) for v in column))
 def key(v): return str(v) if not isinstance(v, (int, float)) else v if abs(v) > 1e300 else float(v)  # as it is compared
 def canonical(part, sparse):  # floats as little-endian bytes behind their shape (−0 as 0), or as sparse rows; with words a JSON list
-    deep = not part or isinstance(part[0], list); shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
+    deep = not part or isinstance(part[0], list)
+    shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
     flat = [v for row in part for v in row] if deep else part
     if not all(type(v) is float for v in flat):
         return b"o" + shape + json.dumps([["number", repr(v)] if type(v) is float else ["word", v] for v in flat]).encode()
@@ -121,24 +150,32 @@ def read_table(paths):  # a CSV file with the header x0, x1, …, then y or y0, 
     head, *rows = read_csv(paths[0])
     for first, *more in map(read_csv, paths[1:]): need(first == head, "files with other columns"); rows += more  # partitions
     d, k = [sum(v[:1] == c for v in head) for c in "xy"]; y = ["y"] if "y" in head else ["y%d" % j for j in range(k)]
-    names = ["x%d" % j for j in range(d)] + y + [v for v in ("weight", "offset") if v in head]; need(head == names, "another header")
-    need(all(len(row) == len(head) for row in rows), "unequal lines"); columns = {v: [row[j] for row in rows] for j, v in enumerate(head)}
+    names = ["x%d" % j for j in range(d)] + y + [v for v in ("weight", "offset") if v in head]
+    need(head == names, "another header")
+    need(all(len(row) == len(head) for row in rows), "unequal lines")
+    columns = {v: [row[j] for row in rows] for j, v in enumerate(head)}
     return Table([row[:d] for row in rows], [columns[v] for v in y] or None, columns.get("weight"), columns.get("offset"))
 def read_csv(path):
     with open(path, newline="", encoding="utf-8-sig") as f: return [*csv.reader(f, quoting=csv.QUOTE_NONNUMERIC)]
 def read_npy(path):  # the head is one line, a dictionary
-    raw = pathlib.Path(path).read_bytes(); body = raw.index(b"\n") + 1; head = ast.literal_eval(raw[raw.index(b"{") : body].decode())
+    raw = pathlib.Path(path).read_bytes()
+    body = raw.index(b"\n") + 1
+    head = ast.literal_eval(raw[raw.index(b"{") : body].decode())
     kind = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "b1": "?"}[head["descr"][1:]]
-    flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]; m, *d = head["shape"]
+    flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]
+    m, *d = head["shape"]
     return flat if not d else [flat[i::m] if head["fortran_order"] else flat[i * d[0] : (i + 1) * d[0]] for i in range(min(m, len(raw)))]
 def once(pairs): need(len(dict(pairs)) == len(pairs), "a name that stands twice in one object"); return dict(pairs)
 def decoded(v):  # numbers are whole, or hexadecimal floats in quotes ("0x1.8p+1", "inf"); a word that looks like one has an apostrophe
-    if isinstance(v, (list, dict)): return [decoded(x) for x in v] if isinstance(v, list) else Record({k: decoded(x) for k, x in v.items()})
+    if isinstance(v, (list, dict)):
+        return [decoded(x) for x in v] if isinstance(v, list) else Record({k: decoded(x) for k, x in v.items()})
     need(type(v) is not float, "a float that is not written in hexadecimal")
     if type(v) is not str or not re.fullmatch(r"'.*|-?(0x[01]\.?[0-9a-f]*p[+-][0-9]+|inf)|nan", v, re.S): return v
     return v[1:] if v[0] == "'" else float.fromhex(v)
 def whole(x, low=-math.inf, high=math.inf):
-    x = int(x) if type(x) is float and x.is_integer() else x; need(type(x) is int and low <= x < high, "%r: out of range" % (x,)); return x
+    x = int(x) if type(x) is float and x.is_integer() else x
+    need(type(x) is int and low <= x < high, "%r: out of range" % (x,))
+    return x
 def truth(x): return x if type(x) is bool else need(False, "%r where true or false is needed" % (x,))
 def reduced(rows):  # fraction-free Gauss-Jordan elimination (Bareiss; every division is exact): R, d, pivots, with R/d the reduced form
     A, d, pivots = [list(r) for r in rows], 1, []
@@ -150,11 +187,15 @@ def reduced(rows):  # fraction-free Gauss-Jordan elimination (Bareiss; every div
     return A[: len(pivots)], d, pivots
 class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, every symmetric matrix in A is positive definite
     def __init__(self, A, limit=300):
-        need(len(A) <= limit, "a matrix of %d rows is beyond this checker's limit of %d" % (len(A), limit)); self.L, self.D = [], []
+        need(len(A) <= limit, "a matrix of %d rows is beyond this checker's limit of %d" % (len(A), limit))
+        self.L, self.D = [], []
         for i, row in enumerate(A):
-            v = self.forward(row); self.L.append([a / d for a, d in zip(v, self.D)]); self.D.append(n(row[i]) - dot(v, self.L[i]))
+            v = self.forward(row)
+            self.L.append([a / d for a, d in zip(v, self.D)])
+            self.D.append(n(row[i]) - dot(v, self.L[i]))
             need(self.D[i] > 0, "a matrix that is not surely positive definite (pivot %d)" % i)
-    def forward(self, q): return functools.reduce(lambda v, k: [*v, n(q[k]) - dot(self.L[k], v)], range(len(self.L)), [])  # L⁻¹q
+    def forward(self, q):  # L⁻¹q
+        return functools.reduce(lambda v, k: [*v, n(q[k]) - dot(self.L[k], v)], range(len(self.L)), [])
     def form(self, q): return total(a**2 / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
 # -- optimality: F = Σ sᵢL(zᵢ, yᵢ) + ΛR(w) is at most Σ [sL + sL*(β/s) − βz] + Λ[R + R*(v) − v·w] above its minimum, Λv = −Σβx --
 def plogp(a, s=N(1)): return N(0) if a.zero() else a * log(a / s)
@@ -539,9 +580,14 @@ def divisions(here, cells, parts, e, named):  # how many rows may go left by a c
     if named and few: orders = [sorted(atoms, key=lambda v: fractions.Fraction(sums[v][-1], sums[v][1]))]
     elif named: orders = [v for k in range(1, min(len(atoms), 11)) for v in itertools.combinations([*atoms][1:], k)]
     need(not named or (len(orders) < 512 and e.criterion != "absolute_error"), "groups of categories that are too many to compare")
-    for order in orders: yield from itertools.accumulate(map(sums.get, order), lambda a, b: [*map(operator.add, a, b)])
+    for order in orders:
+        added = itertools.accumulate(map(sums.get, order), lambda a, b: [*map(operator.add, a, b)])
+        yield from (v for v, a, b in zip(added, order, [*order[1:], None]) if named or not e.get("precision") or told_apart(a, b))
+def told_apart(a, b):  # whether b > a + 1e-7 in single precision, as scikit-learn divides numbers; a missing one from any other
+    single = lambda v: struct.unpack("f", struct.pack("f", v))[0]; return None in (a, b) or single(b) > single(single(a) + single(1e-7))
 def prove_tree_general(table, e):  # no other division of a split node gains more by over `shortfall`; no pruning costs less
-    need(e.get("precision") is e.get("monotonic") is None and e.get("splitter", "best") == "best", "a tree grown by rules not known here")
+    known = e.get("precision") in (None, "single") and e.get("monotonic") is None and e.get("splitter", "best") in ("best", "random")
+    need(known, "a tree grown by rules not known here"); compared = e.get("splitter") != "random"  # thresholds that were drawn are not
     of_classes, formula, term = CRITERIA[{"log_loss": "entropy", "friedman_mse": "squared_error"}.get(e.criterion, e.criterion)]
     (Y, unit, parts, worth, least_costs), d = tree_targets(table, e, of_classes, formula), range(table.width); w = [p[0] for p in parts]
     names, held, drawn, tol = e.get("categories") or [None] * len(d), e.get("validation") or [], e.get("drawn"), n(1e-9)
@@ -565,7 +611,7 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
         sides = [[[i for i in rows if goes_left(t, i) == yes] for rows in (here, tried)] for yes in (True, False)]
         sums, many = [weigh(rows) for rows, _ in sides], [len(rows) for rows, _ in sides]; own = total(worth(*v) for v in sums)
         need(min(many) >= few and N(min(sums)[0], None, unit) >= light * (1 - tol) and e.feature[t] in looked, "node %d: no split" % t)
-        for count, *left in (v for j in looked for v in divisions(here, X[j], parts, e, names[j] is not None)):
+        for count, *left in (v for j in looked * compared for v in divisions(here, X[j], parts, e, names[j] is not None)):
             rest = [*map(operator.sub, side, left)]
             if min(count, len(here) - count) < few or left in sums: continue  # not allowed, or worth the same
             if (light.lo and N(min(left[0], rest[0]), None, unit) < light * (1 + tol)) or (formula is logs and 0 in left + rest): continue
@@ -577,7 +623,8 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
     (best, kept, impurity), yes = node(0, sorted(used - tests), sorted(tests)), sum(e.asks); lost = (kept - best).max0()
     tiny = (abs(seen[0]) + int(of_classes)) * 1e-30; need(len(seen) == len(e.left) and lost <= kept * tol + tiny, "a better pruning exists")
     found = {"validation_loss": near(kept / sum(w[i] for i in tests))} if held else {"pruning_shortfall": up(lost)}
-    return {**found, "questions": yes, "leaves": yes + 1, "outputs": len(Y), "shortfall": up(largest(short)), "impurity": near(impurity)}
+    found = {**found, "shortfall": up(largest(short))} if compared else found
+    return {**found, "questions": yes, "leaves": yes + 1, "outputs": len(Y), "impurity": near(impurity)}
 def prove_tree(table, e, several=("classes", "class_weight")):  # for one target
     return prove_tree_general(table, Record(e, value=[[v] for v in e.value], **{k: [e[k]] for k in several if e.get(k)}))
 def away(x, c): return total((a - b)**2 for a, b in zip(x, c))
@@ -637,6 +684,7 @@ def check(proof, table, say=print):  # every step in words; raises Refused where
         need(supports(figures[name], proved[name]), "%s is stated as %r, but only %s is proved" % (name, figures[name], shown))
         say("ok  %s: stated %r, proved %s" % (name, figures[name], shown))
     if ("gram" in e or e.get("kernel") in GIVEN) and proof["kind"] != "mercer": say("assumed: the given values come from a Mercer kernel")
+    if e.get("graph") == "given": say("assumed: the given weights are those of the graph")
     if proof["kind"] in ASSUMED: say("assumed: " + ASSUMED[proof["kind"]])
 def main(args: list) -> int:
     if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2

@@ -367,8 +367,9 @@ def cosine_part(m, t, degrees):
     """∫ cos^m from 0 to arctan(t/√ν), by parts: I_m = cos^(m−1) sin/m + (m − 1)/m I_(m−2), I₁ = sin, I₀ the angle; and from 0 to π/2."""
     cos, sin = (degrees / (degrees + t**2)).sqrt(), t / (degrees + t**2).sqrt()
     part, full = (sin, N(1)) if m % 2 else (arctan(t / N(degrees).sqrt()), PI / 2)
+    top = cos ** (1 + m % 2) * sin  # cos^(k−1) sin
     for k in range(2 + m % 2, m + 1, 2):
-        part, full = cos ** (k - 1) * sin / k + part * (k - 1) / k, full * (k - 1) / k
+        part, full, top = top / k + part * (k - 1) / k, full * (k - 1) / k, top * cos**2
     return part / full
 
 def student(level, degrees):

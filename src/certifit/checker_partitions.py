@@ -96,6 +96,7 @@ def softmax_bound(table, o, codes, s, W, b):
         shares.append(slope)
     last = [] if ridge.zero() else range(table.width) if one else range(width)
     keep = [(a, i) for a in range(k - 1) for i in range(width)] + [(k - 1, i) for i in last]
+    need(len(keep) <= 300, "over 300 coefficients")
     P = [[v + int(a == c) for a, v in enumerate(slope)] for slope, c in zip(shares, codes)]
     g = [total(w * f[a] * x[i] for w, f, x in zip(s, shares, rows)) + (ridge * W[a][i] if i < table.width else 0) for a, i in keep]
     curve = {(a, c): [w * (q[a] * int(a == c) - q[a] * q[c]) for w, q in zip(s, P)] for a in range(k) for c in range(k)}
@@ -185,6 +186,7 @@ def least_scatter(A, k):
         return N(0)
     if k == 1:
         return trace.max0().ends()[0]
+    need(len(A) <= 300, "over 300 columns")
     values, U = eigenvectors(A)
     values, U, tau = values[: k - 1], U[: k - 1], trace * N(1, None, -110)
     mu = values[-1]

@@ -71,8 +71,8 @@ def test_the_file_says_what_is_claimed_about_which_data(tmp_path):
     [
         (lambda: KMeans(3, random_state=0).fit(X[:, :1]).certificate_, "the bound by 'one dimension'"),
         (
-            lambda: DecisionTreeRegressor(max_depth=2, splitter="random", random_state=0).fit(X, Y).certificate_,
-            "splits drawn at random",
+            lambda: DecisionTreeRegressor(max_depth=2, monotonic_cst=[1, 0]).fit(X, Y).certificate_,
+            "columns with a direction",
         ),
         (lambda: MixedNB().fit(np.column_stack([X, np.ones(20)]), Y).certificate_, "numeric column that never changes"),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(holds=False, failures=("a doubt",)), "does not hold"),

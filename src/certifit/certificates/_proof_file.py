@@ -382,12 +382,7 @@ def _names(record: Any) -> Iterable[str]:
 
 
 def _tree_limit(evidence: Evidence) -> str:
-    beyond = {
-        "splits drawn at random": evidence.get("splitter") == "random",
-        "columns with a direction": evidence.get("monotonic") is not None,
-        "columns read in single precision": evidence.get("precision") is not None,
-    }
-    return "; ".join(f"the checker does not know {what}" for what, yes in beyond.items() if yes)
+    return "the checker does not know columns with a direction" if evidence.get("monotonic") is not None else ""
 
 
 def _perceptron_limit(evidence: Evidence) -> str:
@@ -441,10 +436,17 @@ def _clustering_limit(evidence: Evidence) -> str:
     return "" if known else f"the checker does not know the bound by {evidence['method']!r}"
 
 
+def _centres_limit(evidence: Evidence) -> str:
+    k, columns = np.shape(evidence["centres"])
+    over = 1 < k <= columns and columns > _FACTOR
+    return f"the checker factorises matrices of up to {_FACTOR} columns, not of {columns}" if over else ""
+
+
 _FACTOR = 300  # rows of the largest matrix that the checker factorises
 _COSINE = 30  # columns in which it integrates the cosine kernel
 _GRAPH = 2000  # rows of the largest graph that it takes
 _LIMITS: dict[str, Callable[[Evidence], str]] = {
+    "cluster-sums": _centres_limit,
     "clustering": _clustering_limit,
     "condensed-neighbors": _neighbors_limit,
     "duality": _optimality_limit,
