@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 
-from certifit._errors import ChangedDataError
+from certifit.exceptions import ChangedDataError
 from certifit.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from certifit.svm import SVC
 from tests.test_half_fitted import models

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import certifit
 from certifit import plot
-from certifit._errors import MissingExtraError
 from certifit._trace import COLUMNS, Trace, TraceRow, continued, joined
 from certifit.bayes import BayesianLinearRegression
+from certifit.exceptions import MissingExtraError
 from certifit.glm import GLM
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import (

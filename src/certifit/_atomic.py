@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -27,13 +28,20 @@ def write_atomic(path: str | os.PathLike[str], data: bytes) -> None:
     >>> path.read_bytes()
     b'42'
     """
+    with atomic(path) as name, open(name, "wb") as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def atomic(path: str | os.PathLike[str]) -> Iterator[str]:
+    """The name of a file to write, which takes the name ``path`` at the end; an error leaves what was there."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(descriptor)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
+        yield name
+        with open(name, "r+b") as file:
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)

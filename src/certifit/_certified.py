@@ -19,11 +19,11 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite
 
 from certifit._dispatch import computes_in_numpy
-from certifit._errors import ChangedDataError
 from certifit._types import BaseEstimator, Matrix, VectorLike
 from certifit._validation import RemembersParameters, StatesTags, validate_data
 from certifit.certificates import Certificate
 from certifit.design import GramBeside, fingerprint, look
+from certifit.exceptions import ChangedDataError
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:

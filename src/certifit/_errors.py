@@ -1,4 +1,4 @@
-"""The exceptions as the library itself imports them, the refusal when an optional package is absent, old spellings."""
+"""The refusal when an optional package is absent, and old spellings of options."""
 
 from __future__ import annotations
 
@@ -6,34 +6,7 @@ import importlib.util
 import warnings
 from typing import TypeVar
 
-from certifit.exceptions import (
-    CertifitError,
-    ChangedDataError,
-    ConvergenceWarning,
-    DivergenceError,
-    MissingExtraError,
-    NoOptimumError,
-    NotSeparableError,
-    PairingError,
-    ThinMarginError,
-    UnknownModelError,
-)
-
-__all__ = [
-    "CertifitError",
-    "ChangedDataError",
-    "ConvergenceWarning",
-    "DivergenceError",
-    "MissingExtraError",
-    "NoOptimumError",
-    "NotSeparableError",
-    "PairingError",
-    "ThinMarginError",
-    "UnknownModelError",
-    "need",
-    "respelled",
-]
-
+from certifit.exceptions import MissingExtraError
 
 Option = TypeVar("Option")
 

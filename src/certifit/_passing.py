@@ -37,6 +37,25 @@ def public_names(module: ModuleType) -> list[str]:
     return [n for n, v in vars(module).items() if not n.startswith("_") and getattr(v, "__module__", None) == here]
 
 
+def later(here: str, home: Mapping[str, str]) -> Callable[[str], Any]:
+    """``__getattr__`` of a module whose names are those of others: each is imported when it is first asked for.
+
+    Examples
+    --------
+    >>> later("certifit.metrics", {"tau": "math"})("tau") > 6.28
+    True
+    """
+
+    def find(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {here!r} has no attribute {name!r}")
+        thing = getattr(importlib.import_module(home[name]), name)
+        vars(sys.modules[here])[name] = thing  # the next look-up is Python's own
+        return thing
+
+    return find
+
+
 def pass_on(
     here: str, there: str, home: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -59,12 +78,10 @@ def pass_on(
     (1.0, True)
     """
 
+    own = later(here, home)
+
     def find(name: str) -> Any:
-        if name in home:
-            thing = getattr(importlib.import_module(home[name]), name)
-            vars(sys.modules[here])[name] = thing  # the next look-up is Python's own
-            return thing
-        if not name.startswith("_"):
+        if name not in home and not name.startswith("_"):
             theirs = importlib.import_module(there)
             thing = getattr(theirs, name, None)
             inside = isinstance(thing, ModuleType) and thing.__name__ == f"{there}.{name}"
@@ -72,7 +89,7 @@ def pass_on(
                 thing = getattr(theirs, name)  # an experimental name says here how to enable it
                 vars(sys.modules[here])[name] = thing  # the next look-up is Python's own
                 return thing
-        raise AttributeError(f"module {here!r} has no attribute {name!r}")
+        return own(name)
 
     def names() -> list[str]:
         return sorted({*sys.modules[here].__all__, *public_names(importlib.import_module(there))})

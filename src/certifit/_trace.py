@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from certifit import _notebook
-from certifit._errors import MissingExtraError
 from certifit._types import Axes, Record
+from certifit.exceptions import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation

@@ -82,11 +82,12 @@ class Summary:
         width = max(10, *(len(n) for n in self.names))
         head = f"{'':<{width}} {'estimate':>13} {'std. error':>13} {self.statistic:>9} {'p':>9} {'95 % interval':>27}"
         lines = [self.title, head]
-        for n, b, se, t, p, (low, high) in zip(
-            self.names, self.params, self.standard_errors, self.statistics, self.p_values, self.interval()
-        ):
+        for n, b, se, t, p, (low, high) in self._rows():
             lines.append(f"{n:<{width}} {b:>13.6g} {se:>13.6g} {t:>9.3f} {p:>9.2g} {low:>13.6g} {high:>13.6g}")
         return "\n".join([*lines, self._foot()])
+
+    def _rows(self) -> Any:
+        return zip(self.names, self.params, self.standard_errors, self.statistics, self.p_values, self.interval())
 
     def __repr__(self) -> str:
         return str(self)
@@ -95,9 +96,7 @@ class Summary:
         head = ["", "estimate", "std. error", self.statistic, "p", "95 % interval"]
         rows = [
             (n, f"{b:.6g}", f"{se:.6g}", f"{t:.3f}", f"{p:.2g}", f"{low:.6g} to {high:.6g}")
-            for n, b, se, t, p, (low, high) in zip(
-                self.names, self.params, self.standard_errors, self.statistics, self.p_values, self.interval()
-            )
+            for n, b, se, t, p, (low, high) in self._rows()
         ]
         return _notebook.card(f"{self.title}\n{self._foot(' · ')}", [_notebook.table(head, rows)])
 

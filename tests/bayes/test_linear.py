@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import BayesianRidge
 
-from certifit._errors import ConvergenceWarning
 from certifit.bayes import BayesianLinearRegression, Bumps, Powers
 from certifit.certificates._data import digest_evidence
+from certifit.exceptions import ConvergenceWarning
 from certifit.linear_model import LinearRegression, Ridge
 
 

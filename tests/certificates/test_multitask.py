@@ -8,7 +8,7 @@ import scipy.sparse
 import sklearn.linear_model as theirs
 
 from certifit import certify
-from certifit._errors import UnknownModelError
+from certifit.exceptions import UnknownModelError
 from tests.certificates.tampering import refuses_everything
 
 

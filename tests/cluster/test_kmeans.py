@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import certifit
 from certifit import load, save
-from certifit._errors import ChangedDataError, ConvergenceWarning
 from certifit.certificates import Data, issue
 from certifit.cluster import KMeans, choose_k
 from certifit.cluster._bound import block_evidence, closed_form_evidence, line_evidence
 from certifit.cluster._lloyd import ClusterRows, lloyd
+from certifit.exceptions import ChangedDataError, ConvergenceWarning
 from tests.certificates.tampering import forged, refuses_everything, reissued
 
 AT_MOST = ("value", "gap", "excess", "reassignment_gain", "centre_gain", "move_gain")

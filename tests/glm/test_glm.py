@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import sklearn.linear_model as sk
 
 import certifit as cf
-from certifit._errors import NoOptimumError
+from certifit.exceptions import NoOptimumError
 from certifit.glm import GLM, ExponentialFamily, NegativeBinomial, Tweedie
 from tests.certificates.tampering import refuses_everything
 from tests.contract import contract

@@ -6,8 +6,8 @@ import scipy.special
 import scipy.stats
 
 import certifit as cf
-from certifit._errors import NoOptimumError
 from certifit.bayes import fit_density
+from certifit.exceptions import NoOptimumError
 from certifit.glm import VectorFamily, VectorFit
 from certifit.linear_model import LogisticRegression
 

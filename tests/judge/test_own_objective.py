@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import certifit as cf
-from certifit._errors import UnknownModelError
+from certifit.exceptions import UnknownModelError
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(80, 3))

@@ -8,7 +8,7 @@ import sklearn.svm
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import certifit as cf
-from certifit._errors import UnknownModelError
+from certifit.exceptions import UnknownModelError
 from certifit.kernel_ridge import KernelRidge
 from certifit.svm import SVC, LinearSVC
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge as Foreign
 
 from certifit import kernels
-from certifit._errors import ConvergenceWarning, DivergenceError
 from certifit.certificates._data import digest_evidence
+from certifit.exceptions import ConvergenceWarning, DivergenceError
 from certifit.kernel_ridge import KernelRidge
 from tests.contract import contract
 

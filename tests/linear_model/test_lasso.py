@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit import certify
-from certifit._errors import ConvergenceWarning
 from certifit.certificates import Data
 from certifit.certificates._data import digest_evidence
+from certifit.exceptions import ConvergenceWarning
 from certifit.linear_model import ElasticNet, Lasso, LinearRegression, Ridge, enet_path, lasso_path
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linprog
 
 import certifit as cf
-from certifit._errors import ConvergenceWarning, DivergenceError, PairingError
+from certifit.exceptions import ConvergenceWarning, DivergenceError, PairingError
 from certifit.linear_model import ElasticNet, Lasso, LinearModel, LinearRegression, Ridge
 from certifit.losses import Squared, ZeroOne
 from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from certifit._errors import PairingError
+from certifit.exceptions import PairingError
 from certifit.linear_model import LinearModel, LogisticRegression
 from tests.certificates.tampering import refuses_everything
 from tests.contract import contract
@@ -68,7 +68,7 @@ def test_labels_for_regressors_and_the_other_way(cancer):
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 def test_without_a_penalty_separable_labels_have_no_optimum(loss):
-    from certifit._errors import NoOptimumError
+    from certifit.exceptions import NoOptimumError
 
     model = LinearModel(loss, lam=0.0)
     with pytest.raises(NoOptimumError, match="separable"):

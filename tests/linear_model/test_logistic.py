@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
-from certifit._errors import NoOptimumError
+from certifit.exceptions import NoOptimumError
 from certifit.linear_model import LogisticRegression
 from certifit.multiclass import OneVsRest
 from tests.certificates.tampering import refuses_everything

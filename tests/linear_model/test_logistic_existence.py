@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from certifit._errors import NoOptimumError
+from certifit.exceptions import NoOptimumError
 from certifit.glm import GLM
 from certifit.linear_model import LogisticRegression
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from certifit._errors import PairingError
 from certifit._objective import Objective
 from certifit.design import as_design
+from certifit.exceptions import PairingError
 from certifit.losses import Absolute, Exponential, Hinge, Logistic, Squared, SquaredHinge
 from certifit.regularizers import L1, PNorm, SquaredL2, Zero
 from certifit.solvers import Options, Task

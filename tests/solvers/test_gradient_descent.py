@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certifit._errors import DivergenceError
+from certifit.exceptions import DivergenceError
 from certifit.solvers import gradient_descent
 
 A = np.diag([1.0, 10.0])

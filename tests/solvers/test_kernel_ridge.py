@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certifit._errors import DivergenceError
+from certifit.exceptions import DivergenceError
 from certifit.kernels import RBF
 from certifit.solvers.kernel_ridge import closed_form, lms
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from certifit._errors import DivergenceError
 from certifit.design import blocks
+from certifit.exceptions import DivergenceError
 from certifit.kernels import Linear
 from certifit.solvers.kernel_perceptron import kernel_perceptron
 from certifit.solvers.perceptron import PassPlan, run_perceptron

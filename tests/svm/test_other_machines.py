@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sklearn import svm as foreign
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from certifit._errors import ConvergenceWarning, NotSeparableError
 from certifit.certificates import Data, issue
 from certifit.certificates._data import digest_evidence
+from certifit.exceptions import ConvergenceWarning, NotSeparableError
 from certifit.svm import HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC, linear_evidence_of
 
 

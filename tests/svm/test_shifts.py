@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from certifit._errors import NotSeparableError, ThinMarginError
+from certifit.exceptions import NotSeparableError, ThinMarginError
 from certifit.kernels import RBF
 from certifit.svm import SVC, HardMarginSVC
 

@@ -14,9 +14,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
 from certifit import kernels
-from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
+from certifit.exceptions import ConvergenceWarning, NoOptimumError
 from certifit.svm import SVC, SVR, HardMarginSVC, evidence_of
 
 

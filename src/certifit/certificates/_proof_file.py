@@ -22,10 +22,10 @@ import numpy.typing as npt
 import scipy.sparse
 
 from certifit._atomic import write_atomic
-from certifit._errors import CertifitError
 from certifit._types import Matrix, Named, Record, VectorLike, Weights
 from certifit.certificates._data import Data, Evidence
 from certifit.certificates._record import Certificate
+from certifit.exceptions import CertifitError
 from certifit.losses._families import BUILT_IN, LINKS
 
 FORMAT, VERSION = "certifit-proof", 1

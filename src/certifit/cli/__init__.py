@@ -14,7 +14,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done, and every claim that was asked about holds. 1: a claim does not hold, or the data or model were
     refused. 2: the command line itself is wrong.
     """
-    from certifit._errors import MissingExtraError, need
+    from certifit._errors import need
+    from certifit.exceptions import MissingExtraError
 
     try:
         need("cyclopts", "cli")

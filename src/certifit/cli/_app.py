@@ -8,8 +8,21 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 import certifit
+from certifit.cli import _commands
+from certifit.cli._errors import UsageError
 
 _Names = Annotated[str | None, Parameter(negative="")]
+# What several commands take, said once.
+_Model = Annotated[Path, Parameter(help="A model file, written by certifit study or fit.")]
+_Task = Annotated[
+    Literal["classification", "regression", "counts"] | None,
+    Parameter(help="What the target is; inferred from its values by default."),
+]
+_Drop = Annotated[str | None, Parameter(negative="", help="Columns to drop, separated by commas.")]
+_Keep = Annotated[
+    str | None, Parameter(negative="", help="Columns to keep even if they look like identifiers or leak the target.")
+]
+_Categories = Annotated[str | None, Parameter(negative="", help="Numeric columns to treat as categorical.")]
 
 app = App(
     name="certifit",
@@ -42,15 +55,15 @@ def study(
     /,
     *,
     target: str | None = None,
-    task: Literal["classification", "regression", "counts"] | None = None,
+    task: _Task = None,
     models: _Names = None,
     folds: int | None = None,
     time_budget: float | None = 150.0,
     seed: int = 0,
     out: Path = Path("study"),
-    drop: _Names = None,
-    keep: _Names = None,
-    categories: _Names = None,
+    drop: _Drop = None,
+    keep: _Keep = None,
+    categories: _Categories = None,
     workers: int | None = None,
     yardstick: bool = True,
     allow_black_box: Annotated[bool, Parameter(negative="")] = False,
@@ -72,8 +85,6 @@ def study(
         The table; scikit-learn's breast-cancer table when none is named.
     target
         The column to predict.
-    task
-        What the target is; inferred from its values by default.
     models
         Models to compare, separated by commas; by default all that apply.
     folds
@@ -84,12 +95,6 @@ def study(
         Random seed, for the folds and the models.
     out
         Folder for report.html, model.certifit and record.json.
-    drop
-        Columns to drop, separated by commas.
-    keep
-        Columns to keep even if they look like identifiers or leak the target.
-    categories
-        Numeric columns to treat as categorical.
     workers
         Number of processes; by default one per processor.
     yardstick
@@ -117,36 +122,14 @@ def study(
         Budget such as 2GB, for files (big/*.parquet) that do not fit into it: models are compared on a reproducible
         sample whose size is stated, and the chosen one is fitted again to all rows where its family allows.
     """
-    from certifit.cli import _commands
+    options = dict(locals())  # every option, under its own name
     from certifit.parallel import cores
 
+    options["models"] = _list(models)
+    options |= {name: _list(options[name]) or [] for name in ("drop", "keep", "categories")}
     # Two at least: only work elsewhere can be ended in time.
-    count = workers if workers is not None else max(2, min(cores(), 8))
-    return _commands.study(
-        data,
-        target,
-        task=task,
-        models=_list(models),
-        folds=folds,
-        time_budget=time_budget,
-        seed=seed,
-        out=out,
-        drop=_list(drop) or [],
-        keep=_list(keep) or [],
-        categories=_list(categories) or [],
-        workers=count,
-        yardstick=yardstick,
-        allow_black_box=allow_black_box,
-        groups=groups,
-        time=time,
-        weights=weights,
-        test=test,
-        positive=positive,
-        metric=metric,
-        costs=costs,
-        require=require,
-        memory=memory,
-    )
+    options["workers"] = workers if workers is not None else max(2, min(cores(), 8))
+    return _commands.study(**options)
 
 
 @app.command
@@ -157,12 +140,12 @@ def fit(
     target: str | None = None,
     model: str,
     set_: Annotated[str | None, Parameter(name="--set")] = None,
-    task: Literal["classification", "regression", "counts"] | None = None,
+    task: _Task = None,
     seed: int = 0,
     out: Path = Path("model.certifit"),
-    drop: _Names = None,
-    keep: _Names = None,
-    categories: _Names = None,
+    drop: _Drop = None,
+    keep: _Keep = None,
+    categories: _Categories = None,
     engine: Literal["local", "dask"] | None = None,
     scheduler: str | None = None,
     memory: str | None = None,
@@ -184,18 +167,10 @@ def fit(
         Its name in a study, such as ridge or "logistic regression".
     set_
         Parameters, such as alpha=1,fit_intercept=false; chosen by cross-validation when none are given.
-    task
-        What the target is; inferred from its values by default.
     seed
         Random seed.
     out
         The model file.
-    drop
-        Columns to drop, separated by commas.
-    keep
-        Columns to keep even if they look like identifiers or leak the target.
-    categories
-        Numeric columns to treat as categorical.
     engine
         What reads the partitions: processes on this machine, or a Dask cluster.
     scheduler
@@ -203,29 +178,19 @@ def fit(
     memory
         Budget of all processes together, such as 2GB.
     """
-    from certifit.cli import _commands, _scale
+    from certifit.cli import _scale
 
     if more or "*" in data or engine or scheduler or memory:
         way = {"engine": scheduler or engine or "local", "memory": memory}
         return _scale.fit([data, *more], target, model, _list(set_) or [], _list(drop) or [], out, way)
 
-    return _commands.fit(
-        data,
-        target,
-        model,
-        _list(set_) or [],
-        task=task,
-        seed=seed,
-        out=out,
-        drop=_list(drop) or [],
-        keep=_list(keep) or [],
-        categories=_list(categories) or [],
-    )
+    columns = {"drop": _list(drop) or [], "keep": _list(keep) or [], "categories": _list(categories) or []}
+    return _commands.fit(data, target, model, _list(set_) or [], task=task, seed=seed, out=out, **columns)
 
 
 @app.command
 def predict(
-    model: Path, data: str, /, *, out: Path | None = None, interval: float | None = None, carry: _Names = None
+    model: _Model, data: str, /, *, out: Path | None = None, interval: float | None = None, carry: _Names = None
 ) -> int:
     """Predict the rows of a table: a CSV with the prediction, and for classes their probabilities.
 
@@ -237,8 +202,6 @@ def predict(
 
     Parameters
     ----------
-    model
-        A model file, written by certifit study or fit.
     data
         The table.
     out
@@ -248,29 +211,23 @@ def predict(
     carry
         Columns of the table to put before the predictions, separated by commas; by default identifiers and names.
     """
-    from certifit.cli import _commands
-
     return _commands.predict(model, data, out, interval, _list(carry))
 
 
 @app.command
-def evaluate(model: Path, data: str, /, *, by: _Names = None) -> int:
+def evaluate(model: _Model, data: str, /, *, by: _Names = None) -> int:
     """Evaluate a model on a labelled table: metrics with 95 % intervals.
 
     It also says when rows were in the training table, and which columns have drifted since then.
 
     Parameters
     ----------
-    model
-        A model file, written by certifit study or fit.
     data
         A table with the target column; for an unbiased estimate, use rows that the model has not seen.
     by
         Columns, separated by commas: scores for each category (or third of a numeric column), with simultaneous
         intervals.
     """
-    from certifit.cli import _commands
-
     return _commands.evaluate(model, data, _list(by) or [])
 
 
@@ -310,19 +267,19 @@ def certify(
     lam
         λ.
     """
-    from certifit.cli import _coefficients, _commands, _errors
+    from certifit.cli import _coefficients
 
     if coefficients is not None:
         if data is not None:
-            raise _errors.UsageError("With --coefficients there is one table, and no model file.")
+            raise UsageError("With --coefficients there is one table, and no model file.")
         return _coefficients.judge_file(first, target, coefficients, (loss, regularizer, lam))
     if data is None:
-        raise _errors.UsageError("certifit certify MODEL TABLE, or certifit certify TABLE --coefficients w.csv.")
+        raise UsageError("certifit certify MODEL TABLE, or certifit certify TABLE --coefficients w.csv.")
     return _commands.certify(Path(first), data, target)
 
 
 @app.command
-def separable(data: str, /, *, target: str | None = None, drop: _Names = None, exact: bool = False) -> int:
+def separable(data: str, /, *, target: str | None = None, drop: _Drop = None, exact: bool = False) -> int:
     """Can a hyperplane separate the classes? With proof either way.
 
     Parameters
@@ -331,18 +288,14 @@ def separable(data: str, /, *, target: str | None = None, drop: _Names = None, e
         The table.
     target
         The column of classes.
-    drop
-        Columns to drop, separated by commas.
     exact
         Decide in rational arithmetic, which takes longer.
     """
-    from certifit.cli import _commands
-
     return _commands.separable(data, target, _list(drop) or [], exact)
 
 
 @app.command
-def verify(model: Path, data: str, /, *, details: bool = False) -> int:
+def verify(model: _Model, data: str, /, *, details: bool = False) -> int:
     """Re-check every claim of a model file against the table it was fitted to.
 
     Exit code 0 when every claim holds, 1 when not. The check recomputes everything from the data and the
@@ -350,33 +303,25 @@ def verify(model: Path, data: str, /, *, details: bool = False) -> int:
 
     Parameters
     ----------
-    model
-        A model file, written by certifit study or fit.
     data
         The table, with the target column.
     details
         List every check, not only those that fail.
     """
-    from certifit.cli import _commands
-
     return _commands.verify(model, data, details)
 
 
 @app.command
-def prove(model: Path, data: str | None = None, /, *, out: Path = Path("fit.proof")) -> int:
+def prove(model: _Model, data: str | None = None, /, *, out: Path = Path("fit.proof")) -> int:
     """Write the proof of a model to a file that can be checked with only Python's standard library.
 
     Parameters
     ----------
-    model
-        A model file, written by certifit study or fit.
     data
         The table it was fitted to; the encoded rows are then written to OUT.csv, for certifit check.
     out
         The proof file.
     """
-    from certifit.cli import _commands
-
     return _commands.prove(model, data, out)
 
 
@@ -395,38 +340,24 @@ def check(proof: Path, table: Path, /, *more: Path) -> int:
     more
         Further .npy files (y, weights, offsets), or the other partitions.
     """
-    from certifit.cli import _commands
-
     return _commands.check(proof, table, *more)
 
 
 @app.command
-def explain(model: Path, row: str, /) -> int:
+def explain(model: _Model, row: str, /) -> int:
     """Why does the model make this prediction for one row?
 
     Parameters
     ----------
-    model
-        A model file, written by certifit study or fit.
     row
         A row of a table, as TABLE:NUMBER (the first is 1), or cells, as age=63,sex=male (others are missing).
     """
-    from certifit.cli import _commands
-
     return _commands.explain(model, row)
 
 
 @app.command
-def show(model: Path, /) -> int:
-    """What is in a model file: columns, target, parameters, score, claims.
-
-    Parameters
-    ----------
-    model
-        A model file, written by certifit study or fit.
-    """
-    from certifit.cli import _commands
-
+def show(model: _Model, /) -> int:
+    """What is in a model file: columns, target, parameters, score, claims."""
     return _commands.show(model)
 
 
@@ -514,7 +445,7 @@ def exercises(
 
 
 @app.command
-def export(model: Path, /, *, to: Literal["onnx", "sql", "python", "c"] = "onnx", out: Path | None = None) -> int:
+def export(model: _Model, /, *, to: Literal["onnx", "sql", "python", "c"] = "onnx", out: Path | None = None) -> int:
     """Write the model for other languages and servers: an ONNX graph, or source code without dependencies.
 
     The graph has one input per column (numbers, or strings for categories) and returns the labels of certifit
@@ -522,15 +453,11 @@ def export(model: Path, /, *, to: Literal["onnx", "sql", "python", "c"] = "onnx"
 
     Parameters
     ----------
-    model
-        A model file, written by certifit study or fit.
     to
         What to write: onnx, sql, python or c.
     out
         The file to write; model.onnx, model.sql, model.py or model.c when not given.
     """
-    from certifit.cli import _commands
-
     return _commands.export(model, to, out)
 
 
@@ -541,8 +468,6 @@ def warm() -> int:
     The machine code is kept beside the installed package, or in the folder that NUMBA_CACHE_DIR names, and stays valid
     for this machine and this version. A second call finds it there and takes a second or two.
     """
-    from certifit.cli import _commands
-
     return _commands.warm()
 
 

@@ -13,23 +13,19 @@ from typing import Any
 
 from rich.console import Console
 
-from certifit._errors import CertifitError
-from certifit.cli._errors import UsageError, no_column
+from certifit.cli._errors import UsageError, existing, no_column
+from certifit.exceptions import CertifitError
 
 _EXAMPLE = "example:"
 _SMALL_FILE = 1 << 20  # bytes of a table whose study is over in seconds: starting processes is much of it
 
 
-def _out() -> Console:
-    return Console(highlight=False, soft_wrap=True, emoji=False)
-
-
-def say(text: str = "") -> None:
-    _out().print(text, markup=False)
+def say(text: str = "", errors: bool = False) -> None:
+    Console(stderr=errors, highlight=False, soft_wrap=True, emoji=False).print(text, markup=False)
 
 
 def print_remark(text: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True, emoji=False).print(f"certifit: {text}", markup=False)
+    say(f"certifit: {text}", errors=True)
 
 
 def read(data: str) -> tuple[Any, str | None]:
@@ -44,9 +40,7 @@ def read(data: str) -> tuple[Any, str | None]:
         except ValueError as error:
             raise UsageError(str(error)) from None
         return replace(Table.of(dict(example.columns)), source=data), example.target
-    if not Path(data).exists():
-        raise UsageError(f"There is no file {data}.")
-    return read_table(data), None
+    return read_table(existing(data)), None
 
 
 def with_target(data: str, target: str | None) -> tuple[Any, str]:
@@ -64,9 +58,7 @@ def with_target(data: str, target: str | None) -> tuple[Any, str]:
 def _model(path: Path) -> Any:
     from certifit.files import TableModel, load
 
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
-    model = load(path)
+    model = load(existing(path))
     if not isinstance(model, TableModel):
         raise CertifitError(f"{path} was saved without a table: load it in Python with certifit.load.")
     return model
@@ -258,18 +250,14 @@ def certify(path: Path, data: str, target: str | None) -> int:
     import certifit
     from certifit.files import TableModel, certificates_of, is_ours, load, load_foreign
 
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
+    existing(path)
     table, own = read(data)
     weights = None
     if is_ours(path):
         model = load(path)
         if not isinstance(model, TableModel):
             raise CertifitError(f"{path} was saved without a table: use certifit.certify in Python.")
-        y, present = model.schema.labels(table)
-        X, y, estimator = model.features(model.read(table).X[present]), y[present], model.estimator
-        given = model.schema.row_weights(table)
-        weights = None if given is None else given[present]
+        (X, y, weights), estimator = model.labelled(table), model.estimator
     else:
         chosen = target or own
         if chosen is None:
@@ -338,10 +326,8 @@ def verify(path: Path, data: str, details: bool = False) -> int:
     """certifit verify."""
     from certifit.files import ModelFileError, TableModel, load, verify_model
 
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
     try:
-        model = load(path)
+        model = load(existing(path))
     except ModelFileError as error:
         say(f"DOES NOT HOLD: {error}")
         return 1
@@ -377,12 +363,8 @@ def prove(path: Path, data: str | None, out: Path) -> int:
     say(f"wrote {out}: {found[0].claim}")
     if data is None:
         return 0
-    table, _ = read(data)
-    y, present = model.schema.labels(table)
     beside = Path(f"{out}.csv")
-    weights = model.schema.row_weights(table)
-    rows = None if weights is None else weights[present]
-    write_table(beside, model.features(model.read(table).X[present]), y[present], rows)
+    write_table(beside, *model.labelled(read(data)[0]))
     say(f"wrote {beside}; check them with: certifit check {out} {beside}")
     return 0
 
@@ -391,10 +373,7 @@ def check(proof: Path, *tables: Path) -> int:
     """certifit check."""
     from certifit.checker import main
 
-    for path in (proof, *tables):
-        if not path.exists():
-            raise UsageError(f"There is no file {path}.")
-    return int(main([str(proof), *map(str, tables)]))
+    return int(main([str(existing(path)) for path in (proof, *tables)]))
 
 
 def explain(path: Path, row: str) -> int:
@@ -454,9 +433,7 @@ def show(path: Path) -> int:
     from certifit.families import words_for
     from certifit.files import TableModel, certificates_of, load
 
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
-    model = load(path)
+    model = load(existing(path))
     if not isinstance(model, TableModel):
         say(str(model))
         for certificate in certificates_of(model):
@@ -490,8 +467,7 @@ def export(path: Path, to: str, out: Path | None) -> int:
     """certifit export."""
     from certifit.files import load, to_code, to_onnx
 
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
+    existing(path)
     written = out or Path("model").with_suffix({"onnx": ".onnx", "sql": ".sql", "python": ".py", "c": ".c"}[to])
     if to != "onnx":
         code = to_code(load(path), to, written)

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
-from certifit._errors import CertifitError
+from certifit.exceptions import CertifitError
 
 _SHOWN = 12  # names of columns in a message
 
 
 class UsageError(CertifitError):
     """Wrong usage: exit code 2."""
+
+
+def existing(path: str | Path) -> Path:
+    """The path, where there is such a file."""
+    if not Path(path).exists():
+        raise UsageError(f"There is no file {path}.")
+    return Path(path)
 
 
 def no_column(name: str, columns: Sequence[str], place: object = "", hint: str = "") -> UsageError:

@@ -6,9 +6,8 @@ import contextlib
 import webbrowser
 from pathlib import Path
 
-from rich.console import Console
-
-from certifit.cli._errors import UsageError, no_column
+from certifit.cli._commands import say
+from certifit.cli._errors import UsageError, existing, no_column
 from certifit.lab import serve
 
 
@@ -23,9 +22,8 @@ def lab(data: str | None, target: str | None, port: int, browser: bool) -> int:
         _check(path, target)
 
     def ready(address: str) -> None:
-        out = Console(highlight=False, soft_wrap=True, emoji=False)
-        out.print(f"The lab is at {address}", markup=False)
-        out.print("Ctrl-C ends it.", markup=False)
+        say(f"The lab is at {address}")
+        say("Ctrl-C ends it.")
         if browser:
             webbrowser.open(address)
 
@@ -38,8 +36,6 @@ def _check(path: Path, target: str | None) -> None:
     """Refuse here what the page would refuse, before a browser opens."""
     from certifit.files import read_table
 
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
-    columns = read_table(path).columns
+    columns = read_table(existing(path)).columns
     if target is not None and target not in columns:
         raise no_column(target, columns, path)

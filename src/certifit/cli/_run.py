@@ -6,17 +6,15 @@ import os
 import sys
 
 from cyclopts import CycloptsError, RepeatArgumentError, UnusedCliTokensError
-from rich.console import Console
 
-from certifit._errors import CertifitError
 from certifit.cli._app import app
+from certifit.cli._commands import print_remark
 from certifit.cli._errors import UsageError
-from certifit.exceptions import OptionError
+from certifit.exceptions import CertifitError, OptionError
 
 
 def run(arguments: list[str]) -> int:
     """Parse, run, and turn what went wrong into one sentence and an exit code."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     try:
         if not arguments:
             app.help_print([])
@@ -24,30 +22,27 @@ def run(arguments: list[str]) -> int:
         code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         return int(code or 0)
     except CycloptsError as error:
-        errors.print(f"certifit: {_plain(error)}", markup=False)
-        return 2
-    except (UsageError, OptionError) as error:
-        errors.print(f"certifit: {error}", markup=False)
+        print_remark(_plain(error))
         return 2
     except CertifitError as error:
-        errors.print(f"certifit: {error}", markup=False)
-        return 1
+        print_remark(str(error))
+        return 2 if isinstance(error, (UsageError, OptionError)) else 1
     except BrokenPipeError:  # somebody closed the pipe (head): not our error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         if os.environ.get("CERTIFIT_TRACE"):
             raise
-        errors.print(f"certifit: {error.filename or 'a file'}: {error.strerror or error}.", markup=False)
+        print_remark(f"{error.filename or 'a file'}: {error.strerror or error}.")
         return 1
     except Exception as error:
         if os.environ.get("CERTIFIT_TRACE"):
             raise
         text = " ".join(str(error).split())[:300]
-        errors.print(f"certifit: {type(error).__name__}: {text} (CERTIFIT_TRACE=1 shows where)", markup=False)
+        print_remark(f"{type(error).__name__}: {text} (CERTIFIT_TRACE=1 shows where)")
         return 1
     except KeyboardInterrupt:
-        errors.print("certifit: interrupted; every file is either unchanged or complete.", markup=False)
+        print_remark("interrupted; every file is either unchanged or complete.")
         return 130
 
 

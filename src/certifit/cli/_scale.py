@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from certifit._errors import CertifitError
 from certifit.cli._errors import UsageError, no_column
+from certifit.exceptions import CertifitError
 
 _MODELS = {
     "linear regression": ("linear_model", "LinearRegression"),

@@ -16,6 +16,7 @@ import numpy as np
 from certifit._types import Figure, Record
 from certifit.bayes import BayesianLinearRegression, Powers
 from certifit.linear_model import Ridge
+from certifit.plot import palette
 
 TRUE = (-0.3, 0.5)
 NOISE = 0.2
@@ -78,8 +79,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """One panel per number of points."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     stages, grid = numbers["stages"], numbers["grid"]
     figure, panels = plt.subplots(1, len(stages), figsize=(11, 3.4), sharey=True, layout="constrained")

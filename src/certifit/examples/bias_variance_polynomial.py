@@ -17,6 +17,8 @@ from sklearn.preprocessing import PolynomialFeatures
 from certifit._types import Array, Figure, Pipeline, Record
 from certifit.linear_model import LinearRegression
 from certifit.model_selection import bias_variance
+from certifit.plot import bias_variance as stack
+from certifit.plot import style
 
 DEGREES = tuple(range(10))
 NOISE = 0.3
@@ -66,9 +68,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 
 def draw(numbers: Record) -> Figure:
     """The parts stacked, and the training error beside them."""
-    from certifit.plot import bias_variance as stack
-    from certifit.plot import style
-
     shown = [i for i, p in enumerate(numbers["parts"]) if p.total < 1.0]
     with style():
         ax = stack([numbers["parts"][i] for i in shown], [numbers["degrees"][i] for i in shown], name="degree")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from certifit._types import Figure, Record
+from certifit.plot import palette
 from certifit.resampling import bootstrap_counts
 
 SIZES = (1, 2, 5, 10, 30, 100, 300, 1000)
@@ -45,8 +46,6 @@ def draw(numbers: Record) -> Figure:
     """Left: which rows some draws leave out. Right: their share against the number of rows."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
-
-    from certifit.plot import palette
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.8), layout="constrained")
     missed = np.asarray(numbers["rounds"]) == 0

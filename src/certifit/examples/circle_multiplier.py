@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from certifit._types import Array, Figure
+from certifit.plot import palette
 
 
 def dual(beta: Array) -> Array:
@@ -38,8 +39,6 @@ def run(say: Callable[[str], object] = print) -> dict[str, float]:
 def draw(numbers: dict[str, float]) -> Figure:
     """The circle with the level line that touches it, and the lower bounds g(β)."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4))
     t = np.linspace(0.0, 2.0 * np.pi, 200)

@@ -14,6 +14,7 @@ import numpy as np
 from certifit._types import Array, Figure, Record
 from certifit.cluster import KMeans
 from certifit.judge import certify_clusters
+from certifit.plot import palette
 
 STARTS = 20
 
@@ -50,8 +51,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """The best and the worst clustering, and the costs of all starts above the bound."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.6), layout="constrained")
     for ax, name in zip(axes, ("best", "worst")):

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from certifit._types import Array, Figure, Record
 from certifit.linear_model import LinearRegression
+from certifit.plot import figure, palette, style
 from certifit.preprocessing import CorrelationFilter
 
 KEPT = 8
@@ -45,8 +46,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 
 def draw(numbers: Record) -> Figure:
     """Every data set as a point in both columns."""
-    from certifit.plot import figure, palette, style
-
     with style():
         fig, ax = figure(size=(5.0, 3.2))
         ax.axhline(0.0, color=palette().faint, linewidth=0.8, label="nothing to learn")

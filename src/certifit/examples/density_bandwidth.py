@@ -13,6 +13,7 @@ import numpy as np
 
 from certifit._types import Array, Figure, Record
 from certifit.density import KernelDensity, choose_bandwidth
+from certifit.plot import palette
 
 GRID = np.geomspace(0.03, 3.0, 40)
 
@@ -62,8 +63,6 @@ def _peaks(curve: Array) -> int:
 def draw(numbers: Record) -> Figure:
     """Three bandwidths against the truth, and the likelihood of each bandwidth."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, axes = plt.subplots(1, 4, figsize=(12.0, 3.2), layout="constrained")
     for ax, (h, curve), word in zip(axes, numbers["curves"].items(), ("too narrow", "chosen by the rows", "too wide")):

@@ -14,6 +14,7 @@ import numpy as np
 
 from certifit._types import Figure, Record
 from certifit.linear_model import LogisticRegression
+from certifit.plot import decision_regions
 from certifit.tree import DecisionTreeClassifier
 
 
@@ -39,8 +40,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """Regions of tree and line for both shapes."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import decision_regions
 
     figure, axes = plt.subplots(2, 2, figsize=(8, 8), sharex=True, sharey=True)
     for row, name in zip(axes, ("diagonal", "a box")):

@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 
 from certifit._types import Figure, Record
 from certifit.neighbors import KNeighborsClassifier
+from certifit.plot import palette
 
 DIMENSIONS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 ROWS, QUERIES = 1000, 50
@@ -50,8 +51,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """Both curves against the dimension."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     left.semilogx(numbers["dimensions"], numbers["ratio"], "o-", color="C1")

@@ -13,6 +13,7 @@ import numpy as np
 
 from certifit._types import Figure, Record
 from certifit.linear_model import LogisticRegression
+from certifit.plot import palette
 from certifit.semi_supervised import LabelPropagation
 
 
@@ -48,8 +49,6 @@ def draw(numbers: Record) -> Figure:
     """Left the line through six rows, right the scores along the crescents."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import LinearSegmentedColormap
-
-    from certifit.plot import palette
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6), layout="constrained", sharey=True)
     X, known = numbers["X"], numbers["known"]

@@ -18,6 +18,7 @@ import scipy.stats
 from certifit._types import Estimator, Figure, Record
 from certifit.linear_model import LogisticRegression
 from certifit.naive_bayes import GaussianNB
+from certifit.plot import palette
 
 SIZES = (40, 80, 160, 320, 640, 1280, 2560)
 COLUMNS = 20
@@ -76,8 +77,6 @@ def run(
 def draw(numbers: Record) -> Figure:
     """Two panels of learning curves."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
     for ax, name in zip(panels, ("independent", "correlated")):

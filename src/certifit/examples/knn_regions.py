@@ -13,6 +13,7 @@ import numpy as np
 
 from certifit._types import Array, Figure, Record
 from certifit.neighbors import KNeighborsClassifier
+from certifit.plot import palette
 
 KS = (1, 9, 45, 151)
 
@@ -63,8 +64,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """One map for each k."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, panels = plt.subplots(1, len(numbers["k"]), figsize=(13, 3.5), layout="constrained", sharey=True)
     for i, (axes, k) in enumerate(zip(panels, numbers["k"])):

@@ -14,6 +14,7 @@ import numpy as np
 
 from certifit._types import Array, Figure, Record
 from certifit.linear_model import AveragedPerceptron, Perceptron
+from certifit.plot import palette
 
 
 def rows(n: int = 100, seed: int = 3) -> tuple[Array, Array]:
@@ -42,8 +43,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """Both lines before and after the last row."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     X, y = numbers["X"], numbers["y"]
     figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True)

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from certifit._types import Array, Figure, Record
 from certifit.model_selection import cross_validate, leakage_check
+from certifit.plot import figure, palette, style
 
 KEPT = 20
 
@@ -53,8 +54,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 
 def draw(numbers: Record) -> Figure:
     """Both accuracies with their intervals, and the scores on permuted labels behind the check."""
-    from certifit.plot import figure, palette, style
-
     with style():
         fig, ax = figure(size=(5.6, 3.2))
         ax.axhline(0.5, color=palette().faint, linewidth=0.8, label="nothing to learn")

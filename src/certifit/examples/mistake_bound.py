@@ -14,6 +14,7 @@ import numpy as np
 
 from certifit._types import Array, Figure, Record
 from certifit.linear_model import Perceptron
+from certifit.plot import palette
 
 MARGINS = (0.5, 0.3, 0.2, 0.1, 0.05)
 
@@ -57,8 +58,6 @@ def run(say: Callable[[str], None] = print, orders: int = 100) -> Record:
 def draw(numbers: Record) -> Figure:
     """Mistakes and bound over the margin."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     gamma, _, bound, most, median = numbers["rows"].T
     figure, axes = plt.subplots(figsize=(5.5, 3.6), layout="constrained")

@@ -17,6 +17,7 @@ from scipy.stats import norm
 
 from certifit._types import Array, Figure, Record
 from certifit.neighbors import KNeighborsClassifier
+from certifit.plot import palette
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)
 
@@ -59,8 +60,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """Error against the number of rows, with the three levels."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
     axes.axhspan(numbers["bayes"], numbers["bound"], color=palette().faint, alpha=0.3, label="between R and 2R(1 − R)")

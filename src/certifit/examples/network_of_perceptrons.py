@@ -14,6 +14,7 @@ import numpy as np
 
 from certifit._types import Figure, Record
 from certifit.neural import MLPClassifier, PerceptronNetwork
+from certifit.plot import decision_regions, palette
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0, 1, 1, 0])
@@ -37,8 +38,6 @@ def draw(numbers: Record) -> Figure:
     """Left the lines of the two hidden perceptrons, right the learned regions with the proved squares."""
     import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle
-
-    from certifit.plot import decision_regions, palette
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
     built = numbers["built"]

@@ -13,6 +13,7 @@ import numpy as np
 
 from certifit._types import Array, Figure, Record
 from certifit.linear_model import LinearRegression, Ridge
+from certifit.plot import palette
 from certifit.preprocessing import PadOnes
 
 VALUES = (1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
@@ -63,8 +64,6 @@ def _one_column() -> tuple[tuple[Array, Array], dict[str, tuple[float, float]]]:
 def draw(numbers: Record) -> Figure:
     """Left, one column: the padded line is pulled towards zero. Right: the offset against the number padded with."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
     x, y = numbers["points"]

@@ -14,6 +14,7 @@ import numpy as np
 from certifit._types import Figure, Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
+from certifit.plot import palette
 from certifit.svm import HardMarginSVC
 
 
@@ -39,8 +40,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """All lines of the perceptron, and the one in the middle."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     X, y = numbers["X"], numbers["y"]
     figure, ax = plt.subplots(figsize=(6, 4.6))

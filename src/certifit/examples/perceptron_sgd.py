@@ -16,6 +16,7 @@ from certifit._types import Array, Figure, Matrix, Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 from certifit.losses import get_loss
+from certifit.plot import palette
 
 POINTS = np.array([[2.0, 1.0], [1.0, 3.0], [3.0, 3.0], [-1.0, 0.5], [0.0, -1.0], [-2.0, -1.0]])
 SIDES = np.array([1, 1, 1, -1, -1, -1])
@@ -55,8 +56,6 @@ def run(say: Callable[[str], None] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """Three separators of the same points."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, axes = plt.subplots(figsize=(5, 4.2), layout="constrained")
     for side, marker in ((1, "o"), (-1, "s")):

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from certifit._types import Array, Axes, Estimator, Figure, Pipeline, Predictor, Record
 from certifit.linear_model import Lasso, LinearRegression, Ridge
+from certifit.plot import palette
 from certifit.preprocessing import PolynomialBasis, Standardizer
 
 DEGREES = tuple(range(13))
@@ -89,7 +90,6 @@ def draw(numbers: Record) -> Figure:
 
 
 def _curve(ax: Axes, numbers: Record, curve: Array, title: str, legend: bool) -> None:
-    from certifit.plot import palette
 
     x, y = numbers["points"]
     ax.plot(numbers["grid"], wave(numbers["grid"]), color=palette().faint, linestyle="--", label="truth")
@@ -101,7 +101,6 @@ def _curve(ax: Axes, numbers: Record, curve: Array, title: str, legend: bool) ->
 
 
 def _errors(ax: Axes, numbers: Record) -> None:
-    from certifit.plot import palette
 
     degrees, test, best = numbers["degrees"], numbers["test"], numbers["best"]
     ax.plot(degrees, numbers["training"], "o-", color="C0")

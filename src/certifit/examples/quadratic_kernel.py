@@ -12,6 +12,7 @@ import numpy as np
 
 from certifit._types import Array, Figure, Matrix, Record
 from certifit.kernels import FeatureMap, Polynomial, mercer
+from certifit.plot import palette
 
 
 def products(X: Matrix) -> Array:
@@ -48,8 +49,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """What is formed for one value, that both ways agree, and how the work grows."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.6), layout="constrained")
     cells, pairs, work = axes

@@ -14,6 +14,7 @@ import numpy as np
 
 from certifit._types import Array, Axes, Figure, Record
 from certifit.linear_model import LinearRegression, Ridge
+from certifit.plot import palette
 
 ALPHAS = tuple(float(a) for a in np.logspace(-3, 4, 15))
 
@@ -72,8 +73,6 @@ def draw(numbers: Record) -> Figure:
     """Left, one column: the made-up row at (√α, 0) pulls the line down. Right: both forms fall on one path."""
     import matplotlib.pyplot as plt
 
-    from certifit.plot import palette
-
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
     _pulled(left, numbers["one_column"])
     for j, (line, other) in enumerate(zip(np.asarray(numbers["path"]).T, np.asarray(numbers["augmented"]).T)):
@@ -91,8 +90,6 @@ def draw(numbers: Record) -> Figure:
 
 def _pulled(ax: Axes, one: Record) -> None:
     """The rows of one column, the made-up row of each penalty, and the lines that they leave."""
-    from certifit.plot import palette
-
     reach = max(one["x"].max(), max(np.sqrt(one["alphas"]))) * 1.08
     ends = np.array([one["x"].min(), reach])
     ax.plot(one["x"], one["y"], "o", color=palette().faint, label="centred data", zorder=1)

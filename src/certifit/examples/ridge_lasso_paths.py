@@ -13,6 +13,7 @@ import numpy as np
 
 from certifit._types import Figure, Record
 from certifit.linear_model import Ridge, lasso_path
+from certifit.plot import palette, style
 
 TRUE = np.array([3.0, -2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
@@ -51,8 +52,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """Both paths side by side; the three columns that matter in colour."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette, style
 
     with style():
         fig, axes = plt.subplots(1, 2, figsize=(8.0, 3.4), sharey=True, layout="constrained")

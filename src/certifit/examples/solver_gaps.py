@@ -34,8 +34,7 @@ def run(say: Callable[[str], None] = print) -> Record:
         say(f"{kind} columns")
         rows: dict[str, tuple[float, int]] = {}
         for solver in SOLVERS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 model = Theirs(solver=solver, random_state=0).fit(Z, y)
             c = cf.certify(model, Z, y)
             rows[solver] = (c.excess, c.changed)

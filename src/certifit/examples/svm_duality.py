@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from certifit._types import Figure, Record
+from certifit.plot import palette
 from certifit.svm import SVC
 
 
@@ -48,8 +49,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """Rows by KKT case, the hyperplane, H⁺ and H⁻."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     X, y, alpha, w, b = numbers["picture"]
     figure, axes = plt.subplots(figsize=(5.5, 4.5))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from certifit._types import Array, Figure, Record
+from certifit.plot import palette
 from certifit.tree import DecisionTreeClassifier
 
 
@@ -65,8 +66,6 @@ def draw(numbers: Record) -> Figure:
     """The two partitions of the plane side by side; the changed row is circled."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
-
-    from certifit.plot import palette
 
     X, y, row = numbers["X"], numbers["y"], numbers["row"]
     line = np.linspace(0.0, 1.0, 401)

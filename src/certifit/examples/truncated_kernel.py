@@ -14,6 +14,7 @@ import numpy as np
 from certifit._types import Array, Figure, Record
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import Ridge
+from certifit.plot import palette
 
 
 def features(x: Array, count: int) -> Array:
@@ -57,8 +58,6 @@ def run(say: Callable[[str], object] = print) -> Record:
 def draw(numbers: Record) -> Figure:
     """The curves, and how fast they become one."""
     import matplotlib.pyplot as plt
-
-    from certifit.plot import palette
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.8))
     left.plot(numbers["x"], numbers["y"], "o", markersize=3, color=palette().faint)

@@ -15,6 +15,7 @@ import numpy as np
 
 from certifit._types import Array, Figure, Matrix, Record
 from certifit.geometry import separability
+from certifit.plot import palette
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
@@ -56,8 +57,6 @@ def draw(numbers: Record) -> Figure:
     """The crossing diagonals, the corners lifted by x₁x₂ with a plane between them, and what the plane says below."""
     import matplotlib.pyplot as plt
 
-    from certifit.plot import palette
-
     figure = plt.figure(figsize=(10.5, 3.8), layout="constrained")
     left, right = figure.add_subplot(1, 3, 1), figure.add_subplot(1, 3, 3)
     for axes in (left, right):
@@ -82,8 +81,6 @@ def draw(numbers: Record) -> Figure:
 
 def _lifted(ax: Axes3D, s: Separability) -> None:
     """The four corners at height x₁x₂, and the plane w·x + b = 0 between the classes."""
-    from certifit.plot import palette
-
     lifted = with_product(CORNERS)
     for x in lifted:
         ax.plot([x[0], x[0]], [x[1], x[1]], [0, x[2]], color=palette().faint, linewidth=0.8)

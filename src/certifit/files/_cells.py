@@ -6,14 +6,10 @@ whose other cells are numbers or dates (``none`` may be a category elsewhere).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from certifit._arrow import pa, pc
 from certifit._types import Array
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?", "#N/A", "<NA>")
 BLANKS = ("-", "--", ".", "none", "None", "NONE", "missing", "unknown", "Unknown", "nil")
@@ -46,8 +42,6 @@ _DAY = 86_400.0
 
 def is_text(column: pa.ChunkedArray) -> bool:
     """Whether an Arrow column holds words (as every column of a CSV does)."""
-    import pyarrow as pa
-
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -56,16 +50,11 @@ def is_text(column: pa.ChunkedArray) -> bool:
 
 def is_dated(column: pa.ChunkedArray) -> bool:
     """Whether an Arrow column holds dates or times by its own type."""
-    import pyarrow as pa
-
     return bool(pa.types.is_date(column.type) or pa.types.is_timestamp(column.type))
 
 
 def stripped(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Words without surrounding blanks, null where missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not is_text(column):
@@ -77,9 +66,6 @@ def stripped(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Numbers as people write them: 3, not 3.0."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, column.type))
         small = pc.less(pc.abs(column), 2.0**53)
@@ -92,9 +78,6 @@ def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def numbers(column: pa.ChunkedArray, comma: bool = False) -> tuple[Array, Array]:
     """Cells as float64 (NaN where missing), and a mask of the cells that are words instead."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not is_text(column):
         if is_dated(column) or pa.types.is_nested(column.type):
             return np.full(len(column), np.nan), np.ones(len(column), dtype=bool)
@@ -117,8 +100,6 @@ def numbers(column: pa.ChunkedArray, comma: bool = False) -> tuple[Array, Array]
 
 def _bare(words: pa.ChunkedArray) -> pa.ChunkedArray:
     """Numbers without their unit of money, their per cent sign, or a typographer's minus."""
-    import pyarrow.compute as pc
-
     if not pc.any(pc.match_substring_regex(words, rf"{_MONEY}|%|−")).as_py():
         return words
     return pc.replace_substring_regex(pc.replace_substring(words, "−", "-"), _UNIT, r"\1")
@@ -126,16 +107,12 @@ def _bare(words: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _ungrouped(words: pa.ChunkedArray, pattern: str, mark: str) -> pa.ChunkedArray:
     """1,234,567 without the marks between its groups."""
-    import pyarrow.compute as pc
-
     grouped = pc.fill_null(pc.match_substring_regex(words, pattern), False)
     return pc.if_else(grouped, pc.replace_substring(words, mark, ""), words)
 
 
 def unit(column: pa.ChunkedArray) -> str:
     """The unit of money or the per cent sign that most present cells carry; nothing when they do not."""
-    import pyarrow.compute as pc
-
     words = stripped(column)
     present = len(words) - words.null_count
     for mark in "%$€£¥":
@@ -146,8 +123,6 @@ def unit(column: pa.ChunkedArray) -> str:
 
 def matches(column: pa.ChunkedArray, what: str) -> tuple[int, int]:
     """How many of the present cells look like ``what`` ("code": leading zero, "comma": 1,5), and how many there are."""
-    import pyarrow.compute as pc
-
     words = _bare(stripped(column))
     found = pc.sum(pc.match_substring_regex(words, {"code": _CODE, "comma": _COMMA}[what])).as_py()
     return int(found or 0), len(words) - words.null_count
@@ -155,9 +130,6 @@ def matches(column: pa.ChunkedArray, what: str) -> tuple[int, int]:
 
 def days(column: pa.ChunkedArray, pattern: str) -> tuple[Array, Array]:
     """Cells as days since 1970 (NaN where missing), and a mask of the cells that are no dates."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if is_dated(column):
         stamps, bad = column.cast(pa.timestamp("us")), np.zeros(len(column), dtype=bool)
     else:
@@ -172,9 +144,6 @@ def days(column: pa.ChunkedArray, pattern: str) -> tuple[Array, Array]:
 
 def booleans(column: pa.ChunkedArray) -> tuple[Array, Array]:
     """Cells as 1 and 0 (NaN where missing), and a mask of the cells that are neither true nor false."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     words = pc.utf8_lower(stripped(column))
     yes = pc.is_in(words, value_set=pa.array(TRUE, pa.large_string())).to_numpy(zero_copy_only=False)
     no = pc.is_in(words, value_set=pa.array(FALSE, pa.large_string())).to_numpy(zero_copy_only=False)
@@ -185,9 +154,6 @@ def booleans(column: pa.ChunkedArray) -> tuple[Array, Array]:
 
 def codes(column: pa.ChunkedArray, categories: tuple[str, ...]) -> tuple[Array, Array]:
     """Cells as positions in ``categories`` (NaN where missing, −1 where unknown), and a mask of the unknown."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     words = stripped(column)
     found = pc.index_in(words, value_set=pa.array(categories, pa.large_string()))
     present = np.asarray(pc.is_valid(words).to_numpy(zero_copy_only=False), dtype=bool)

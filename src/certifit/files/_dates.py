@@ -6,59 +6,35 @@ compatible low-level date algorithms", days_from_civil). All numbers are whole a
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 _MARCH = 719_468.0  # days from 1 March of the year 0 to 1970
 _ERA = 146_097.0  # days of 400 years
 
 
-class Arithmetic(Protocol):
-    """What a language of formulas can do; ``b`` is a formula or a number."""
-
-    def plus(self, a: Any, b: Any) -> Any:
-        """a + b."""
-
-    def minus(self, a: Any, b: Any) -> Any:
-        """a − b."""
-
-    def times(self, a: Any, b: float) -> Any:
-        """a · b."""
-
-    def floor_of_ratio(self, a: Any, b: float) -> Any:
-        """⌊a / b⌋."""
-
-    def choose(self, a: Any, b: float, yes: Any, no: Any) -> Any:
-        """``yes`` where a ≤ b, else ``no``."""
-
-
-def parts(of: Arithmetic, days: Any) -> dict[str, Any]:
+def parts(of: Callable[..., Any], days: Any) -> dict[str, Any]:
     """Year, and month, weekday and hour from 0, of days since 1970 (with their fraction).
 
     Parameters
     ----------
-    of : Arithmetic
+    of : callable
+        How a language of formulas says a + b, a − b, a · b and ⌊a/b⌋: ``of("+", a, b)``, and so on with "-", "*" and
+        "//", where b is a formula or a number; ``of("<=", a, b, yes, no)`` is ``yes`` where a ≤ b, else ``no``.
     days : formula
     """
-    seconds = of.floor_of_ratio(of.plus(of.times(days, 86_400.0), 0.5), 1.0)
-    whole = of.floor_of_ratio(seconds, 86_400.0)
-    hour = of.floor_of_ratio(of.minus(seconds, of.times(whole, 86_400.0)), 3_600.0)
-    week = of.plus(whole, 3.0)  # 1970 began on a Thursday
-    weekday = of.minus(week, of.times(of.floor_of_ratio(week, 7.0), 7.0))
-    z = of.plus(whole, _MARCH)
-    era = of.floor_of_ratio(z, _ERA)
-    day = of.minus(z, of.times(era, _ERA))  # of its 400 years
-    leaps = of.minus(
-        of.plus(of.minus(day, of.floor_of_ratio(day, 1_460.0)), of.floor_of_ratio(day, 36_524.0)),
-        of.floor_of_ratio(day, 146_096.0),
-    )
-    year = of.floor_of_ratio(leaps, 365.0)
-    before = of.minus(of.plus(of.times(year, 365.0), of.floor_of_ratio(year, 4.0)), of.floor_of_ratio(year, 100.0))
-    month = of.floor_of_ratio(of.plus(of.times(of.minus(day, before), 5.0), 2.0), 153.0)  # 0 is March
-    civil = of.choose(month, 9.5, of.plus(month, 2.0), of.minus(month, 10.0))
-    full = of.plus(year, of.times(era, 400.0))
-    return {
-        "year": of.choose(month, 9.5, full, of.plus(full, 1.0)),
-        "month": civil,
-        "weekday": weekday,
-        "hour": hour,
-    }
+    seconds = of("//", of("+", of("*", days, 86_400.0), 0.5), 1.0)
+    whole = of("//", seconds, 86_400.0)
+    hour = of("//", of("-", seconds, of("*", whole, 86_400.0)), 3_600.0)
+    week = of("+", whole, 3.0)  # 1970 began on a Thursday
+    weekday = of("-", week, of("*", of("//", week, 7.0), 7.0))
+    z = of("+", whole, _MARCH)
+    era = of("//", z, _ERA)
+    day = of("-", z, of("*", era, _ERA))  # of its 400 years
+    leaps = of("+", of("-", day, of("//", day, 1_460.0)), of("//", day, 36_524.0))
+    year = of("//", of("-", leaps, of("//", day, 146_096.0)), 365.0)
+    before = of("-", of("+", of("*", year, 365.0), of("//", year, 4.0)), of("//", year, 100.0))
+    month = of("//", of("+", of("*", of("-", day, before), 5.0), 2.0), 153.0)  # 0 is March
+    civil = of("<=", month, 9.5, of("+", month, 2.0), of("-", month, 10.0))
+    full = of("+", year, of("*", era, 400.0))
+    return {"year": of("<=", month, 9.5, full, of("+", full, 1.0)), "month": civil, "weekday": weekday, "hour": hour}

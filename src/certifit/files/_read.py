@@ -13,14 +13,12 @@ import io
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from certifit._arrow import pa, pacsv, pq
 from certifit._errors import need
 from certifit._types import Matrix
 from certifit.exceptions import TableError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt", ".data"}
 _ARROW = {".arrow", ".feather", ".ipc"}
@@ -60,7 +58,6 @@ class Table:
         data : path, mapping of columns, or data frame
         """
         need("pyarrow", "tables")
-        import pyarrow as pa
 
         if isinstance(data, cls):
             return data
@@ -89,8 +86,6 @@ class Table:
         ----------
         name : str
         """
-        import pyarrow as pa
-
         column = self.arrow.column(name)
         return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [_empty(column.type)])
 
@@ -100,8 +95,6 @@ class Table:
 
 
 def _empty(kind: Any) -> Any:
-    import pyarrow as pa
-
     return pa.array([], type=kind)
 
 
@@ -113,8 +106,6 @@ def _plain(values: Any) -> Any:
 
 
 def _from_frame(data: Any) -> pa.Table:
-    import pyarrow as pa
-
     if hasattr(data, "to_arrow"):  # polars
         return data.to_arrow()
     if hasattr(data, "iloc"):  # pandas
@@ -184,15 +175,11 @@ def read_table(path: str | os.PathLike[str], sheet: int | str = 0) -> Table:
 
 
 def _parse(data: bytes, ending: str, path: Path, sheet: int | str, notes: list[str]) -> pa.Table:
-    import pyarrow as pa
-
     if not data:
         raise TableError(f"{path} is empty.")
     try:
         if ending == ".parquet":
-            import pyarrow.parquet
-
-            return pyarrow.parquet.read_table(io.BytesIO(data))
+            return pq.read_table(io.BytesIO(data))
         if ending in _ARROW:
             return _read_arrow(data)
         if ending in _EXCEL:
@@ -213,9 +200,6 @@ def _first_sentence(error: Exception) -> str:
 
 
 def _read_arrow(data: bytes) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.ipc
-
     try:
         return pa.ipc.open_file(io.BytesIO(data)).read_all()
     except pa.ArrowInvalid:
@@ -228,7 +212,6 @@ def _read_arrow(data: bytes) -> pa.Table:
 def _read_excel(data: bytes, sheet: int | str) -> pa.Table:
     need("fastexcel", "tables")
     import fastexcel
-    import pyarrow as pa
 
     try:
         return pa.table(fastexcel.read_excel(data).load_sheet(sheet))
@@ -237,9 +220,6 @@ def _read_excel(data: bytes, sheet: int | str) -> pa.Table:
 
 
 def _read_text(data: bytes, ending: str, notes: list[str]) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.csv as pacsv
-
     encoding = _encoding(data)
     if encoding == "cp1252":
         notes.append("the file is not UTF-8 and was read as Latin-1 (Windows-1252)")

@@ -23,7 +23,6 @@ from certifit.certificates import Certificate, Check, Verification
 from certifit.exceptions import ModelFileError
 from certifit.files._allowed import allowed, refuse_strangers, trusted
 from certifit.files._container import as_json, pack, refuse_bombs, unpack
-from certifit.files._read import Table
 from certifit.files._schema import Schema
 from certifit.files._table_model import TableModel
 
@@ -148,8 +147,9 @@ def from_bytes(data: bytes, where: str = "the file") -> Any:
     parts, manifest = unpack(data, where)
     refuse_strangers(parts["model.skops"], where)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # versions are in the manifest; what matters is checked by verify
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # versions are in the manifest; what matters is checked by verify
             model = skops.io.loads(parts["model.skops"], trusted=trusted())
         found = tuple(Certificate.from_dict(r) for r in json.loads(parts["certificates.json"]))
         schema = json.loads(parts["schema.json"])
@@ -277,12 +277,9 @@ def verify_model(
     True
     """
     if isinstance(model, TableModel):
-        table = Table.of(X)
-        labels, present = model.schema.labels(table)
-        rows = model.read(table).X[present]
-        X, y, estimator = model.features(rows), labels[present] if y is None else y, model.estimator
-        weights = model.schema.row_weights(table)
-        sample_weight = weights[present] if sample_weight is None and weights is not None else sample_weight
+        X, labels, weights = model.labelled(X)
+        y, estimator = labels if y is None else y, model.estimator
+        sample_weight = weights if sample_weight is None else sample_weight
     else:
         estimator = _last(model)
         X = model[:-1].transform(X) if hasattr(model, "steps") else X

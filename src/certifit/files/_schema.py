@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from certifit._arrow import pa
 from certifit._types import Array, Named, Record
 from certifit.exceptions import TableError
 from certifit.files import _cells
 from certifit.files._read import Table
 from certifit.files._text import presence
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Kind = Literal["number", "boolean", "category", "date"]
 Task = Literal["classification", "regression", "counts"]

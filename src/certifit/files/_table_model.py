@@ -71,6 +71,19 @@ class TableModel:
         """
         return np.asarray(self.pipeline[:-1].transform(X)) if hasattr(self.pipeline, "steps") else X
 
+    def labelled(self, data: Any) -> tuple[Array, Array, Array | None]:
+        """What the last step is fitted to: features, targets and weights (if any) of the rows that have a target.
+
+        Parameters
+        ----------
+        data : path, mapping of columns, or data frame
+        """
+        table = Table.of(data)
+        y, present = self.schema.labels(table)
+        weights = self.schema.row_weights(table)
+        X = self.features(self.read(table).X[present])
+        return X, y[present], None if weights is None else weights[present]
+
     def predict(self, data: Any) -> Array:
         """Predictions for the rows of a table (a path, a data frame, a mapping of columns)."""
         return np.asarray(self.pipeline.predict(self.read(data).X))

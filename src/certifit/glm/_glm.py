@@ -14,13 +14,13 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from certifit._certified import Certified, read_rows
-from certifit._errors import NoOptimumError
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Coordinates, as_design
+from certifit.exceptions import NoOptimumError
 from certifit.glm._folds import glm_answers, null_level
 from certifit.inference import Summary
 from certifit.losses import (

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from certifit._errors import NoOptimumError
 from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit.certificates import Certificate, Data, issue
+from certifit.exceptions import NoOptimumError
 
 _STEPS = 200
 

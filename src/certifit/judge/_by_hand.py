@@ -178,8 +178,7 @@ def _best(objective: Objective, data: Data, lam: float) -> _Best:
     if isinstance(kind, EpsilonInsensitive) and isinstance(penalty, SquaredL2) and objective.strength > 0:
         price = 0.5 / (objective.strength * penalty.factor)
         model = LinearSVR(epsilon=kind.epsilon, C=price, fit_intercept=objective.fit_intercept, **common)
-    with warnings.catch_warnings():  # what falls short shows in the certificate
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):  # what falls short shows in the certificate
         try:
             model.fit(data.X, y, sample_weight=data.sample_weight)
         except (

@@ -8,19 +8,18 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse
 
-from certifit._errors import ChangedDataError, UnknownModelError
 from certifit._types import BaseEstimator, Matrix, VectorLike, Weights
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.certificates._record import kind_named
+from certifit.exceptions import ChangedDataError, UnknownModelError
 from certifit.glm import VectorFit
 
 # Importing a module of readers makes its models known.
-from certifit.judge import _glm, _least_squares, _logistic, _perceptron, _sparse, _svm  # noqa: F401
+from certifit.judge import _foreign, _glm, _least_squares, _logistic, _perceptron, _sparse, _svm  # noqa: F401
 from certifit.judge._by_hand import certify_coefficients
-from certifit.judge._foreign import FOREIGN
-from certifit.judge._registry import READERS, TRUE_READERS, Reader, reads
+from certifit.judge._registry import FOREIGN, READERS, TRUE_READERS, Reader, reads
 from certifit.linear_model import LinearModel
 from certifit.semi_supervised import SelfTrainingClassifier
 from certifit.svm import OneClassSVM

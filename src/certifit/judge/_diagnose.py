@@ -103,14 +103,6 @@ def _padded(a: Answer) -> Answer | None:
     return replace(a, X=np.column_stack([a.X, np.ones(a.n)]), w=np.column_stack([a.w, a.b]), b=None)
 
 
-def _no_offset(a: Answer) -> Answer | None:
-    return replace(a, b=None) if a.b is not None and not np.any(a.b) else None
-
-
-def _turned(a: Answer) -> Answer | None:
-    return replace(a, w=-a.w, b=None if a.b is None else -a.b)
-
-
 def _zero_one(a: Answer) -> Answer | None:
     """Squared loss on labels 0/1 where −1/+1 were meant, or the other way round."""
     values = np.unique(a.y)
@@ -139,14 +131,6 @@ def _scaled(a: Answer) -> Iterator[tuple[str, str, Answer]]:
             back = replace(a, X=rows, w=a.w * scale, b=a.b + a.w @ shift)
             asks = f"It is optimal if the penalty is on coefficients for {words}: were they meant to be scaled?"
             yield "penalty on scaled columns", asks, back
-
-
-def _centred(a: Answer) -> Answer | None:
-    return replace(a, X=a.X - a.X.mean(axis=0)) if a.b is not None else None
-
-
-def _transposed(a: Answer) -> Answer | None:
-    return replace(a, X=a.X.T) if a.X.shape[0] == a.X.shape[1] else None
 
 
 def _other_norm(a: Answer) -> Answer | None:
@@ -204,14 +188,18 @@ SLIPS: tuple[Slip, ...] = (
      _strength(lambda a: float(a.n))),
     ("half the penalty, summed", "It is optimal for λ/(2n): did you add up the losses, with a factor ½ besides?",
      _strength(lambda a: 0.5 / a.n)),
-    ("wrong sign", "Its negative is optimal: is a sign wrong, or are the labels swapped?", _turned),
-    ("forgotten offset", "It is optimal among models without an offset: did you forget the offset?", _no_offset),
+    ("wrong sign", "Its negative is optimal: is a sign wrong, or are the labels swapped?",
+     lambda a: replace(a, w=-a.w, b=None if a.b is None else -a.b)),
+    ("forgotten offset", "It is optimal among models without an offset: did you forget the offset?",
+     lambda a: replace(a, b=None) if a.b is not None and not np.any(a.b) else None),
     ("labels 0/1 for −1/+1", "It is optimal for the other coding of the labels: are they 0 and 1, or −1 and +1?",
      _zero_one),
     ("one class ignored", "It is optimal if rows of the first class count for nothing: are labels 0/1 in a formula for "
      "−1/+1?", _only_ones),
-    ("centred columns", "It is optimal for centred columns: did you forget to correct the offset?", _centred),
-    ("transposed matrix", "It is optimal for the transposed matrix: are rows and columns exchanged?", _transposed),
+    ("centred columns", "It is optimal for centred columns: did you forget to correct the offset?",
+     lambda a: replace(a, X=a.X - a.X.mean(axis=0)) if a.b is not None else None),
+    ("transposed matrix", "It is optimal for the transposed matrix: are rows and columns exchanged?",
+     lambda a: replace(a, X=a.X.T) if a.X.shape[0] == a.X.shape[1] else None),
     ("other norm", "It is optimal for the other norm: ‖w‖₁ or ‖w‖²?", _other_norm),
     ("no tube", "It is optimal for ε = 0: did you leave ε out?", _width(0.0)),
     ("2ε for ε", "It is optimal for 2ε: is ε half the width of the tube, or all of it?", _width(2.0)),

@@ -7,7 +7,7 @@ import numpy as np
 from certifit._types import Array
 from certifit.certificates import Certificate, Data
 from certifit.judge._clusters import certify_clusters
-from certifit.judge._findings import Diagnosis, Finding
+from certifit.judge._findings import Diagnosis, Finding, dense_rows
 
 _CHANGES = {
     "reassignment_gain": (
@@ -21,17 +21,15 @@ _CHANGES = {
 
 def diagnose_clusters(c: Certificate, data: Data, tol: float) -> Diagnosis:
     """Right where the cost is proved to be the smallest, or where no small change lowers it."""
-    value = max(c.value, 1e-300)
-    settled = all(c.figures[name] <= tol * value for name in _CHANGES)
-    if c.holds and (c.excess <= tol or settled):
+    if c.holds and (c.excess <= tol or _settled(c, tol)):
         return Diagnosis(c, True)
-    found = [Finding(*_CHANGES[name], c) for name in _CHANGES if c.figures[name] > tol * value]
+    found = [Finding(*_CHANGES[name], c) for name in _CHANGES if c.figures[name] > tol * max(c.value, 1e-300)]
     return Diagnosis(c, False, [*_elsewhere(c, data, tol), *found])
 
 
 def _elsewhere(c: Certificate, data: Data, tol: float) -> list[Finding]:
     """Clusterings of other columns, and medians for means."""
-    X = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X, dtype=float)
+    X = dense_rows(data)
     labels, centres = np.asarray(c.evidence["labels"]), np.asarray(c.evidence["centres"])
     found, spread = [], X.std(axis=0)
     if np.all(spread > 0):

@@ -174,11 +174,6 @@ def _changed(name: str, change: Callable[[Any, float], Any], data: Data, e: Reco
     return data, {**e, "parameters": p}
 
 
-def _logged(data: Data, e: Record) -> tuple[Data, Record]:
-    """The normal distribution of the values where that of their logarithms is meant."""
-    return data, {**e, "family": "normal"}
-
-
 def _other_base(data: Data, e: Record) -> tuple[Data, Record]:
     return data, {**e, "parameters": {k: float(v) * np.log(10.0) for k, v in dict(e["parameters"]).items()}}
 
@@ -219,7 +214,7 @@ def _parameters(c: Certificate) -> list[Slip]:
         ]  # fmt: skip
     if family == "lognormal":
         slips += [("values for logarithms", "These are mean and deviation of the values: take those of their "
-                   "logarithms.", _logged),
+                   "logarithms.", lambda data, e: (data, {**e, "family": "normal"})),
                   ("logarithm to base 10", "The logarithms are to base 10: natural ones are meant.",
                    _other_base)]  # fmt: skip
     if family == "gamma":
@@ -236,9 +231,7 @@ def _parameters(c: Certificate) -> list[Slip]:
     if family in ("bernoulli", "binomial"):
         slips.append(("failures for successes", "It is the probability of the other outcome.",
                       partial(_changed, "probability", lambda v, n: 1 - v)))  # fmt: skip
-        slips.append(("one added to each outcome", "One was added to each outcome: that is the mean of a posterior, "
-                      "not the largest likelihood.", _laplace))  # fmt: skip
-    if family == "categorical":
+    if family in ("bernoulli", "binomial", "categorical"):
         slips.append(("one added to each outcome", "One was added to each outcome: that is the mean of a posterior, "
                       "not the largest likelihood.", _laplace))  # fmt: skip
     return slips

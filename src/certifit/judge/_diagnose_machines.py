@@ -6,7 +6,6 @@ place of the price, and kernel ridge.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +18,7 @@ from certifit._objective import Objective
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.judge._by_hand import certify_dual
-from certifit.judge._findings import Candidate, Diagnosis, dense_rows, explained, scalings
+from certifit.judge._findings import Candidate, Diagnosis, dense_rows, explained, other_orders, scalings
 from certifit.judge._strength import fitting_strengths
 from certifit.judge._svm import half_width
 from certifit.kernel_ridge._kernel_ridge import ridge_evidence
@@ -41,9 +40,6 @@ _OTHER_PRICE = "It is optimal for C = {:.4g}, not {:.4g}: was another C meant, o
 
 def _scaled(words: str) -> str:
     return f"It is optimal for {words}: were they meant to be scaled?"
-
-
-_CLASSES = 5  # up to which all orders of the classes are tried
 
 
 def diagnose_kernel_machine(c: Certificate, data: Data, tol: float) -> Diagnosis:
@@ -191,13 +187,9 @@ def _several(c: Certificate, data: Data, tol: float, objectives: list[Objective]
         for name, width in (("no tube", 0.0), ("2ε for ε", 2 * loss.epsilon), ("ε/2 for ε", loss.epsilon / 2)):
             asks = "It is optimal for {}: is ε half the width of the tube, or all of it, and was it left out?"
             found.append((name, asks.format(name.split()[0] if width else "ε = 0"), machines.judge(width=width)))
-    if classes is not None and 2 < len(classes) <= _CLASSES:
-        for order in itertools.permutations(range(len(classes))):
-            if order != tuple(range(len(classes))):
-                asks = (
-                    "It is optimal with the classes in another order: they are sorted, and pairs go (0, 1), (0, 2), …"
-                )
-                found.append(("classes in another order", asks, machines.judge(order=order)))
+    asks = "It is optimal with the classes in another order: they are sorted, and pairs go (0, 1), (0, 2), …"
+    for order in other_orders(len(classes or ())):
+        found.append(("classes in another order", asks, machines.judge(order=order)))
     if c.evidence["kernel"][0] != "given":
         kernel = rebuild(c.evidence["kernel"])
         found += [(name, asks, machines.judge(kernel=other)) for name, asks, other in _other_kernels(kernel)]
@@ -280,10 +272,9 @@ def diagnose_linear_machines(c: Certificate, data: Data, tol: float) -> Diagnosi
     found.append(("centred columns", asks, judge(dense - dense.mean(axis=0))))
     if share is None and (price := _linear_price(o, W[:1], b[:1], data)) and _unusual(price / model.C, n):
         found.append(("another C", _OTHER_PRICE.format(price, model.C), judge(C=price)))
-    for order in itertools.permutations(range(len(W))) if 2 < len(W) <= _CLASSES else ():
-        if order != tuple(range(len(W))):
-            asks = f"It is optimal with its lines in the order {list(order)}: the classes are sorted."
-            found.append(("classes in another order", asks, judge(coef_=W[list(order)], intercept_=b[list(order)])))
+    for order in map(list, other_orders(len(W))):
+        asks = f"It is optimal with its lines in the order {order}: the classes are sorted."
+        found.append(("classes in another order", asks, judge(coef_=W[order], intercept_=b[order])))
     return Diagnosis(c, False, explained(c, tol, found))
 
 
@@ -326,8 +317,7 @@ def _dual(c: Certificate, data: Data, tol: float, told: Objective) -> Diagnosis:
     kernel = rebuild(c.evidence["kernel"])
     alpha = np.zeros(len(np.asarray(data.y)))
     alpha[np.asarray(c.evidence["support"], dtype=int)] = np.abs(np.asarray(c.evidence["coef"])).ravel()
-    C, n = 1.0 / told.strength if told.class_weight is None else told.class_weight[0], len(alpha)
-    factors = {"C/2": 0.5, "2C": 2.0, "C/n": 1.0 / n, "nC": float(n)}
+    C, n = _price(told), len(alpha)
 
     def judge(a: Array, cost: float, labels: Array, k: Any = kernel) -> Callable[[], Certificate]:
         return lambda: certify_dual(a, data.X, labels, cost, k)
@@ -335,9 +325,8 @@ def _dual(c: Certificate, data: Data, tol: float, told: Objective) -> Diagnosis:
     labels = np.asarray(data.y)
     first, second = np.unique(labels)
     candidates: list[Candidate] = [
-        (f"{name} for C", f"It is optimal for {name}: is the penalty on the slack a sum or a mean, with ½ or without?",
-         judge(alpha, C * factor, labels)) for name, factor in factors.items()
-    ]  # fmt: skip
+        (f"{name} for C", _PRICE.format(name), judge(alpha, C * factor(n), labels)) for name, factor in _PRICES
+    ]
     top = float(alpha.max(initial=0.0))
     if _unusual(top / C, n):
         candidates.append(("another C", _OTHER_PRICE.format(top, C), judge(alpha, top, labels)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -34,14 +35,10 @@ def _rows(c: Certificate) -> Array:
     return np.asarray(c.evidence["indices"])
 
 
-def _usable(c: Certificate, n: int) -> bool:
-    rows = _rows(c)
-    return rows.ndim == 2 and bool(np.all((rows >= 0) & (rows < n) & (rows == np.rint(rows))))
-
-
 def _nearest(c: Certificate, data: Data) -> list[tuple[Array, Space, Array]] | None:
     """Each query with the distances of all rows and which of them may be listed; None for unusable lists."""
-    if not _usable(c, data.X.shape[0]):
+    rows = _rows(c)
+    if rows.ndim != 2 or not np.all((rows >= 0) & (rows < data.X.shape[0]) & (rows == np.rint(rows))):
         return None
     space, Q = Space.of(data, c.evidence), np.asarray(c.evidence["queries"], dtype=float)
     own = c.evidence.get("own")
@@ -78,33 +75,19 @@ def _metric(name: str, data: Data, e: Record) -> tuple[Data, Record]:
     return data, {k: v for k, v in e.items() if k != "p"} | {"metric": name}
 
 
-def _scaled(data: Data, e: Record) -> tuple[Data, Record] | None:
+def _scaled(zero: Callable[..., Array], one: Callable[..., Array], data: Data, e: Record) -> tuple[Data, Record] | None:
+    """Columns in other units, of which these functions give the zero and the size."""
     X = np.asarray(data.X, dtype=float)
-    mean, spread = X.mean(axis=0), X.std(axis=0)
-    if not np.all(spread > 0):
+    low, size = zero(X, axis=0), one(X, axis=0)
+    if not np.all(size > 0):
         return None
-    X = (X - mean) / spread
-    own = e.get("own")
-    Q = (np.asarray(e["queries"]) - mean) / spread if own is None else X[np.asarray(own, dtype=int)]
-    return Data.of(X, data.y), {**e, "queries": Q}
-
-
-def _range(data: Data, e: Record) -> tuple[Data, Record] | None:
-    X = np.asarray(data.X, dtype=float)
-    low, width = X.min(axis=0), np.ptp(X, axis=0)
-    if not np.all(width > 0):
-        return None
-    X, own = (X - low) / width, e.get("own")
-    Q = (np.asarray(e["queries"]) - low) / width if own is None else X[np.asarray(own, dtype=int)]
+    X, own = (X - low) / size, e.get("own")
+    Q = (np.asarray(e["queries"]) - low) / size if own is None else X[np.asarray(own, dtype=int)]
     return Data.of(X, data.y), {**e, "queries": Q}
 
 
 def _without(name: str, data: Data, e: Record) -> tuple[Data, Record] | None:
     return (data, {k: v for k, v in e.items() if k != name}) if e.get(name) is not None else None
-
-
-def _from_one(data: Data, e: Record) -> tuple[Data, Record]:
-    return data, {**e, "indices": np.asarray(e["indices"]) - 1}
 
 
 def _left_out(data: Data, e: Record) -> tuple[Data, Record] | None:
@@ -116,10 +99,6 @@ def _left_out(data: Data, e: Record) -> tuple[Data, Record] | None:
     return (data, {**e, "own": np.array(own)}) if min(own) >= 0 and len(set(own)) == len(own) else None
 
 
-def _backwards(data: Data, e: Record) -> tuple[Data, Record]:
-    return data, {**e, "indices": np.asarray(e["indices"])[:, ::-1]}
-
-
 def _one_column(j: int, data: Data, e: Record) -> tuple[Data, Record]:
     weights = np.zeros(data.X.shape[1])
     weights[j] = 1.0
@@ -129,11 +108,14 @@ def _one_column(j: int, data: Data, e: Record) -> tuple[Data, Record]:
 _SLIPS: tuple[Slip, ...] = (
     ("own row counted", "Each row counts as its own nearest neighbour: leave it out.", partial(_without, "own")),
     ("own row left out", "Each query is a training row and was left out: it is the nearest row to itself.", _left_out),
-    ("counted from 1", "The numbers are right when rows are counted from 1: count them from 0.", _from_one),
-    ("farthest first", "These are the nearest rows, but the farthest of them comes first.", _backwards),
-    ("scaled columns", "These are the nearest rows by standardised columns: were they meant to be scaled?", _scaled),
+    ("counted from 1", "The numbers are right when rows are counted from 1: count them from 0.",
+     lambda data, e: (data, {**e, "indices": np.asarray(e["indices"]) - 1})),
+    ("farthest first", "These are the nearest rows, but the farthest of them comes first.",
+     lambda data, e: (data, {**e, "indices": np.asarray(e["indices"])[:, ::-1]})),
+    ("scaled columns", "These are the nearest rows by standardised columns: were they meant to be scaled?",
+     partial(_scaled, np.mean, np.std)),
     ("columns scaled to [0, 1]", "These are the nearest rows by columns scaled to [0, 1]: were they meant to be "
-     "scaled?", _range),
+     "scaled?", partial(_scaled, np.min, np.ptp)),
     ("weights of columns left out", "These are the nearest rows without weights of columns.",
      partial(_without, "weights")),
 )  # fmt: skip

@@ -6,7 +6,6 @@ separate the classes where they do not.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +17,7 @@ from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.perceptron import problem
 from certifit.certificates.separation import padded
 from certifit.geometry import separability
-from certifit.judge._findings import Diagnosis, Finding
-
-_CLASSES = 5  # up to which all orders of the classes are tried
+from certifit.judge._findings import Diagnosis, Finding, other_orders
 
 
 @dataclass(frozen=True)
@@ -93,10 +90,6 @@ def _last(run: _Run, value: float) -> Array | None:
     return np.append(run.end[:-1], value) if run.offset else None
 
 
-def _without_start(run: _Run) -> Array | None:
-    return run.end - run.start if np.any(run.start) else None
-
-
 def _own_step(factor: float | None) -> Wrong:
     """Steps of another size; None leaves η out."""
 
@@ -123,7 +116,8 @@ SLIPS: tuple[tuple[str, str, Wrong], ...] = (
      lambda r: _last(r, 2 * r.start[-1] - r.end[-1])),
     ("offset without the step", "The weights are right, but the offset moved by y: b becomes b + ηy.",
      lambda r: _last(r, r.start[-1] + (r.end[-1] - r.start[-1]) / r.eta)),
-    ("start left out", "The steps are right, but they begin at zero and not at the start.", _without_start),
+    ("start left out", "The steps are right, but they begin at zero and not at the start.",
+     lambda r: r.end - r.start if np.any(r.start) else None),
     ("counted from 1", "The weights are right when rows are counted from 1: count them from 0.",
      lambda r: r.start + r.sums(-1)[0] - r.sums(-1)[1]),
 )  # fmt: skip
@@ -252,11 +246,9 @@ def _other_weights(
         name, stays = ("offset not moved", " stayed zero") if not np.any(b) else ("wrong offset", " is wrong")
         asks = f"With the offset {middle:.6g} it separates the classes: the weights are good, and b{stays}."
         yield name, asks, judge(W, np.array([middle]))
-    elif len(W) <= _CLASSES:
-        for order in itertools.permutations(range(len(W))):
-            if order != tuple(range(len(W))):
-                asks = f"With its lines in the order {list(order)} it separates the classes: classes are sorted."
-                yield "classes in another order", asks, judge(W[list(order)], b[list(order)])
+    for order in map(list, other_orders(len(W))):
+        asks = f"With its lines in the order {order} it separates the classes: classes are sorted."
+        yield "classes in another order", asks, judge(W[order], b[order])
     mean, spread = X.mean(axis=0), X.std(axis=0)
     if np.all(spread > 0):
         asks = "It separates the classes after standardising the columns: did you forget to scale back?"

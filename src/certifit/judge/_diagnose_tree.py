@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
-from certifit.judge._findings import Diagnosis, Finding, Record
+from certifit.judge._findings import Diagnosis, Finding, Record, dense_rows
 
 _OTHERS = {
     "gini": ("entropy",),
@@ -71,7 +72,7 @@ class _Nodes:
     """The rows of every node of a tree without categories."""
 
     def __init__(self, e: Record, data: Data) -> None:
-        self.X = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X, dtype=float)
+        self.X = dense_rows(data)
         self.y, self.weights = np.asarray(data.y), np.asarray(data.weights, dtype=float)
         self.left, self.right, self.feature = (np.asarray(e[k], dtype=int) for k in ("left", "right", "feature"))
         self.threshold, self.value = np.asarray(e["threshold"], dtype=float), np.asarray(e["value"], dtype=float)
@@ -110,18 +111,14 @@ class _Nodes:
         return out
 
 
-def _gini(y: Array, w: Array) -> float:
-    p = np.array([w[y == k].sum() for k in np.unique(y)]) / w.sum()
-    return float(1 - p @ p)
+def _of_shares(formula: Callable[[Array], Any]) -> Impurity:
+    """An impurity by the shares of the classes."""
+    return lambda y, w: float(formula(np.array([w[y == k].sum() for k in np.unique(y)]) / w.sum()))
 
 
-def _entropy(y: Array, w: Array) -> float:
-    p = np.array([w[y == k].sum() for k in np.unique(y)]) / w.sum()
-    return float(-(p[p > 0] @ np.log(p[p > 0])))
-
-
-def _errors(y: Array, w: Array) -> float:
-    return float(1 - max(w[y == k].sum() for k in np.unique(y)) / w.sum())
+_gini = _of_shares(lambda p: 1 - p @ p)
+_entropy = _of_shares(lambda p: -(p[p > 0] @ np.log(p[p > 0])))
+_errors = _of_shares(lambda p: 1 - p.max())
 
 
 def _variance(y: Array, w: Array) -> float:

@@ -16,6 +16,8 @@ from certifit.certificates import Certificate, Data, issue
 
 _CLEAR = 0.01  # a slip explains an answer if its gap there is at most this fraction of the gap that is to be explained
 
+_CLASSES = 5  # up to which all orders of the classes are tried
+
 _BESIDE = 1e4  # how much larger than that of the best explanation the gap of another one may be
 
 
@@ -107,12 +109,18 @@ def scalings(X: Array) -> list[tuple[str, str, Array]]:
     return [row for row in found if not np.allclose(row[2], X)]
 
 
+def other_orders(count: int) -> list[tuple[int, ...]]:
+    """All orders of more than two classes but the usual one; none of classes that are too many to try them."""
+    if not 2 < count <= _CLASSES:
+        return []
+    return list(itertools.permutations(range(count)))[1:]
+
+
 def explained(c: Certificate, tol: float, candidates: list[Candidate]) -> tuple[Finding, ...]:
     """Those under which the answer is proved to be optimal, the smallest gap first."""
     found: list[tuple[float, Finding]] = []
     for name, question, judge in candidates:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             try:
                 other = judge()
             except (ValueError, ArithmeticError, TypeError):  # the slip makes no sense for this answer
@@ -170,8 +178,7 @@ def undone(c: Certificate, data: Data, tol: float, *groups: Sequence[Slip]) -> D
 
 def _after(c: Certificate, data: Data, slips: Iterable[Slip]) -> Certificate | None:
     evidence: Record = dict(c.evidence)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         try:
             for _, _, undo in slips:
                 changed = undo(data, evidence)

@@ -7,42 +7,48 @@ from typing import Any
 
 import numpy as np
 
-from certifit._errors import ChangedDataError, UnknownModelError
 from certifit._types import BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.certificates.network import layers_of
+from certifit.exceptions import ChangedDataError, UnknownModelError
 from certifit.judge._by_hand import certify_components
 from certifit.judge._clusters import certify_clusters
 from certifit.judge._findings import dense_rows
-from certifit.judge._least_squares import judge_bayesian, judge_votes
 from certifit.judge._naive_bayes import certify_naive_bayes
-from certifit.judge._registry import Reader
-from certifit.judge._svm import judge_linear_tube, judge_one_class, judge_share, judge_tube
+from certifit.judge._registry import FOREIGN, reads
 from certifit.judge._tree import certify_tree
 from certifit.semi_supervised import LabelPropagation
 
 
+@reads("DecisionTreeClassifier", "DecisionTreeRegressor", table=FOREIGN)
 def _tree(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    return certify_tree(model, data.X, _targets(data), sample_weight=data.sample_weight)
+
+
+def _targets(data: Data) -> Any:
     if data.y is None or not data.shapes_agree():
         raise ValueError(f"y and sample_weight must contain one value for each of the {data.X.shape[0]} rows of X.")
-    return certify_tree(model, data.X, data.y, sample_weight=data.sample_weight)
+    return data.y
 
 
+@reads("KMeans", "MiniBatchKMeans", "BisectingKMeans", table=FOREIGN)
 def _clusters(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return certify_clusters(model, data.X, data.sample_weight)
 
 
+@reads("PCA", "IncrementalPCA", table=FOREIGN)
 def _components(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return certify_components(model.components_, data.X)
 
 
+@reads("GaussianNB", "BernoulliNB", "MultinomialNB", "CategoricalNB", "ComplementNB", table=FOREIGN)
 def _naive_bayes(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
-    if data.y is None or not data.shapes_agree():
-        raise ValueError(f"y and sample_weight must contain one value for each of the {data.X.shape[0]} rows of X.")
-    return certify_naive_bayes(model, data.X, data.y, sample_weight=data.sample_weight)
+    return certify_naive_bayes(model, data.X, _targets(data), sample_weight=data.sample_weight)
 
 
+@reads("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "KernelDensity", table=FOREIGN)
+@reads("RadiusNeighborsClassifier", "RadiusNeighborsRegressor", table=FOREIGN)
 def _stored(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Models that compare with the rows they were fitted to: are these the rows and targets that they keep?"""
     X = dense_rows(data)
@@ -68,6 +74,7 @@ def _kept_targets(model: BaseEstimator) -> Any:
     return np.column_stack([np.asarray(names)[column] for names, column in zip(model.classes_, codes.T)])
 
 
+@reads("NearestCentroid", table=FOREIGN)
 def _centres(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if model.shrink_threshold is not None:
         raise UnknownModelError("certify supports NearestCentroid of other libraries without shrink_threshold.")
@@ -75,6 +82,7 @@ def _centres(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return issue("class-centres", data, evidence, rigor)
 
 
+@reads("MLPClassifier", "MLPRegressor", table=FOREIGN)
 def _network(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if hasattr(model, "classes_"):
         task = "classes" if np.asarray(data.y).ndim == 1 else "labels"
@@ -84,6 +92,7 @@ def _network(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return issue("network-gradient", data, evidence | {"alpha": float(model.alpha)}, rigor)
 
 
+@reads("IsotonicRegression", table=FOREIGN)
 def _isotonic(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if not model.increasing_ or model.y_min is not None or model.y_max is not None:
         raise UnknownModelError("certify supports IsotonicRegression that increases, without y_min and y_max.")
@@ -92,44 +101,12 @@ def _isotonic(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return issue("isotonic", column, {"scores": scores, "values": model.predict(scores)}, rigor)
 
 
+@reads("LabelPropagation", table=FOREIGN)
 def _harmonic(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Their scores, with the graph and the inequality that our own fit proves its scores by."""
     own = LabelPropagation(model.kernel, gamma=model.gamma, n_neighbors=model.n_neighbors, tol=1e-9)
-    with warnings.catch_warnings():  # rows without a path to a label are named in the evidence
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(
+        action="ignore", category=UserWarning
+    ):  # rows without a path to a label are named in the evidence
         evidence = own.fit(data.X, np.asarray(data.y)).certificate_.evidence
     return issue("harmonic-labels", data, {**evidence, "scores": model.label_distributions_}, rigor)
-
-
-FOREIGN: dict[str, Reader] = {
-    "DecisionTreeClassifier": _tree,
-    "DecisionTreeRegressor": _tree,
-    "KMeans": _clusters,
-    "MiniBatchKMeans": _clusters,
-    "BisectingKMeans": _clusters,
-    "PCA": _components,
-    "IncrementalPCA": _components,
-    "SVR": judge_tube,
-    "NuSVR": judge_tube,
-    "LinearSVR": judge_linear_tube,
-    "NuSVC": judge_share,
-    "OneClassSVM": judge_one_class,
-    "BayesianRidge": judge_bayesian,
-    "NearestCentroid": _centres,
-    "IsotonicRegression": _isotonic,
-    "LabelPropagation": _harmonic,
-    **dict.fromkeys(("RidgeClassifier", "RidgeClassifierCV"), judge_votes),
-    **dict.fromkeys(
-        (
-            "KNeighborsClassifier",
-            "RadiusNeighborsClassifier",
-            "KNeighborsRegressor",
-            "RadiusNeighborsRegressor",
-            "NearestNeighbors",
-            "KernelDensity",
-        ),
-        _stored,
-    ),
-    **dict.fromkeys(("MLPClassifier", "MLPRegressor"), _network),
-    **dict.fromkeys(("GaussianNB", "BernoulliNB", "MultinomialNB", "CategoricalNB", "ComplementNB"), _naive_bayes),
-}

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from certifit._errors import UnknownModelError
 from certifit._types import BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
+from certifit.exceptions import UnknownModelError
 from certifit.glm import GLM, Tweedie
 from certifit.judge._registry import model_name, reads
 

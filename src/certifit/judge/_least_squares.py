@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import compute_class_weight
 
-from certifit._errors import UnknownModelError
 from certifit._objective import Objective, names_of
-from certifit._types import Array, BaseEstimator, Record
+from certifit._types import Array, BaseEstimator
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
-from certifit.judge._registry import model_name, reads
+from certifit.exceptions import UnknownModelError
+from certifit.judge._registry import FOREIGN, model_name, reads
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 from certifit.solvers import solve_least_squares
@@ -57,16 +57,20 @@ def _best(data: Data, alpha: Array, prior: Any, fit_intercept: bool, positive: b
 
 @reads("LinearRegression")
 def _linear_regression(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
-    W, b = fitted(model, data)
     positive, offset = bool(getattr(model, "positive", False)), has_offset(model)
     objective = Objective(Squared(), NonNegative(Zero()) if positive else Zero(), 0.0, offset)
-    best = _best(data, np.zeros(len(W)), None, offset, positive)
-    return issue("least-squares", data, beside(evidence_of(objective, W, b), best, model), rigor)
+    best = _best(data, np.zeros(len(fitted(model, data)[0])), None, offset, positive)
+    return judge_fit(model, data, objective, best, rigor, gap=False)
 
 
-def beside(evidence: Record, best: tuple[Array, Array], model: BaseEstimator) -> Record:
-    """Evidence about somebody's model, with a better one beside it."""
-    return evidence | {"witness_coef": best[0], "witness_intercept": best[1], "model": model_name(model)}
+def judge_fit(
+    model: BaseEstimator, data: Data, told: Any, best: tuple[Array, Array], rigor: Rigor, *, gap: bool
+) -> Certificate:
+    """Somebody's coefficients beside our own: by the gap to our dual point, or where there is none by our residuals."""
+    evidence = evidence_of(told, *fitted(model, data)) | {"model": model_name(model)}
+    if gap:
+        return issue("duality", data, evidence | {"dual": dual_point(told, data, *best)}, rigor)
+    return issue("least-squares", data, evidence | {"witness_coef": best[0], "witness_intercept": best[1]}, rigor)
 
 
 def chosen(model: BaseEstimator, name: str) -> Any:
@@ -76,30 +80,26 @@ def chosen(model: BaseEstimator, name: str) -> Any:
 
 @reads("Ridge", "RidgeCV")
 def _ridge(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
-    W, b = fitted(model, data)
+    W, _ = fitted(model, data)
     alpha = np.broadcast_to(np.asarray(chosen(model, "alpha"), dtype=float), (len(W),)).astype(float)
     positive, offset, prior = bool(getattr(model, "positive", False)), has_offset(model), getattr(model, "prior", None)
     prior = None if prior is None else np.broadcast_to(np.asarray(prior, dtype=float), W.shape)
     squared = [SquaredL2(1.0, None if prior is None else tuple(prior[t])) for t in range(len(W))]
     objectives = [Objective(Squared(), NonNegative(r) if positive else r, a, offset) for r, a in zip(squared, alpha)]
     best = _best(data, alpha, prior, offset, positive)
-    evidence = evidence_of(objectives, W, b)
-    if np.any(alpha == 0):
-        return issue("least-squares", data, beside(evidence, best, model), rigor)
-    dual = {"dual": dual_point(objectives, data, *best), "model": model_name(model)}
-    return issue("duality", data, evidence | dual, rigor)
+    return judge_fit(model, data, objectives, best, rigor, gap=bool(np.all(alpha != 0)))
 
 
-def judge_bayesian(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+@reads("BayesianRidge", table=FOREIGN)
+def _bayesian(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's BayesianRidge: with the precisions that it found, its mean is ridge with alpha = λ/α."""
-    W, b = fitted(model, data)
     offset, strength = has_offset(model), float(model.lambda_) / float(model.alpha_)
     best = _best(data, np.array([strength]), None, offset, False)
-    objective = Objective(Squared(), SquaredL2(), strength, offset)
-    return issue("least-squares", data, beside(evidence_of(objective, W, b), best, model), rigor)
+    return judge_fit(model, data, Objective(Squared(), SquaredL2(), strength, offset), best, rigor, gap=False)
 
 
-def judge_votes(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+@reads("RidgeClassifier", "RidgeClassifierCV", table=FOREIGN)
+def _votes(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's RidgeClassifier: ridge on −1/+1, one machine for each class (one alone for two)."""
     if data.y is None or np.asarray(data.y).ndim != 1:
         raise UnknownModelError(f"certify supports {type(model).__name__} of other libraries with one label a row.")
@@ -108,16 +108,12 @@ def judge_votes(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     factors = compute_class_weight(model.class_weight, classes=classes, y=np.asarray(data.y))  # rows, not weights
     machines = range(len(classes)) if len(classes) > 2 else [1]
     signs = np.column_stack([np.where(code == k, 1.0, -1.0) for k in machines])
-    (W, b), alpha = fitted(model, data), float(chosen(model, "alpha"))
+    alpha = float(chosen(model, "alpha"))
     weighted = Data.of(data.X, signs, data.weights * factors[code])
-    best = _best(weighted, np.full(len(W), alpha), None, offset, positive)
+    best = _best(weighted, np.full(len(machines), alpha), None, offset, positive)
     penalty: Regularizer = SquaredL2() if alpha > 0 else Zero()
     factor = None if np.all(factors == 1.0) else tuple(factors)
     objective = Objective(
         Squared(), NonNegative(penalty) if positive else penalty, alpha, offset, names_of(classes), factor
     )
-    evidence = evidence_of(objective, W, b)
-    if alpha == 0.0:
-        return issue("least-squares", data, beside(evidence, best, model), rigor)
-    dual = {"dual": dual_point(objective, data, *best), "model": model_name(model)}
-    return issue("duality", data, evidence | dual, rigor)
+    return judge_fit(model, data, objective, best, rigor, gap=alpha != 0.0)

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse
 
-from certifit._errors import UnknownModelError
 from certifit._objective import Objective, names_of
 from certifit._types import Array, BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
+from certifit.exceptions import UnknownModelError
 from certifit.judge._registry import model_name, reads
 from certifit.judge._svm import judge_hinge
 from certifit.losses import Logistic, Softmax

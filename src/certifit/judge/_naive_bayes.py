@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from certifit._errors import UnknownModelError
 from certifit._types import Array, BaseEstimator, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
+from certifit.exceptions import UnknownModelError
 from certifit.naive_bayes._categorical import FRACTIONS
 
 _MODELS = ("gaussian", "bernoulli", "multinomial", "categorical", "complement")

@@ -14,13 +14,15 @@ _HOMES = {"daal4py": "sklearnex", "onedal": "sklearnex"}
 Reader = Callable[[Any, Data, Rigor], Certificate]
 READERS: dict[str, Reader] = {}
 TRUE_READERS: dict[str, Reader] = {}
+FOREIGN: dict[str, Reader] = {}
+"""Models of other libraries that need a reader of their own; ours of the same names prove themselves."""
 
 
-def reads(*names: str, objective: str = "own") -> Callable[[Reader], Reader]:
-    """Register a function that judges models of these class names, by their own or by the true objective."""
+def reads(*names: str, table: dict[str, Reader] = READERS) -> Callable[[Reader], Reader]:
+    """Register a function that judges models of these class names: by their own objective unless a table is given."""
 
     def keep(function: Reader) -> Reader:
-        (READERS if objective == "own" else TRUE_READERS).update(dict.fromkeys(names, function))
+        table.update(dict.fromkeys(names, function))
         return function
 
     return keep

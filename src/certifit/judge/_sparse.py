@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from certifit._errors import UnknownModelError
 from certifit._objective import Objective
 from certifit._types import Array, BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
-from certifit.judge._least_squares import beside, chosen, fitted, has_offset
+from certifit.exceptions import UnknownModelError
+from certifit.judge._least_squares import chosen, fitted, has_offset, judge_fit
 from certifit.judge._registry import model_name, reads
 from certifit.losses import Absolute, Loss, Squared
 from certifit.regularizers import ColumnNorms, NonNegative, Zero, mix_of_norms
@@ -37,15 +37,12 @@ def _witness(data: Data, objective: Objective, l1: bool) -> tuple[Array, Array]:
 
 
 def _judge(model: BaseEstimator, data: Data, rigor: Rigor, alpha: float, ratio: float) -> Certificate:
-    (W, b), positive, offset = fitted(model, data), bool(getattr(model, "positive", False)), has_offset(model)
-    total = float(data.weights.sum())
+    positive, offset, total = bool(getattr(model, "positive", False)), has_offset(model), float(data.weights.sum())
     objective = Objective(Squared(0.5), mix_of_norms(ratio, positive=positive), alpha * total, offset)
     best = _witness(data, objective, alpha * ratio > 0.0)
     if alpha == 0.0:
-        plain = Objective(Squared(), NonNegative(Zero()) if positive else Zero(), 0.0, offset)
-        return issue("least-squares", data, beside(evidence_of(plain, W, b), best, model), rigor)
-    evidence = evidence_of(objective, W, b) | {"dual": dual_point(objective, data, *best), "model": model_name(model)}
-    return issue("duality", data, evidence, rigor)
+        objective = Objective(Squared(), NonNegative(Zero()) if positive else Zero(), 0.0, offset)
+    return judge_fit(model, data, objective, best, rigor, gap=alpha != 0.0)
 
 
 @reads("Lasso", "LassoCV", "LassoLars", "LassoLarsCV", "LassoLarsIC")

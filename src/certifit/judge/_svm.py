@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from certifit._errors import UnknownModelError
 from certifit._objective import Objective
 from certifit._types import Array, BaseEstimator
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
-from certifit.judge._registry import model_name, reads
+from certifit.exceptions import UnknownModelError
+from certifit.judge._registry import FOREIGN, TRUE_READERS, model_name, reads
 from certifit.kernel_ridge._kernel_ridge import ridge_evidence
 from certifit.kernels import NAMES, Function, Kernel, rows
 from certifit.kernels._choice import choose
@@ -59,7 +59,7 @@ def _linear_svc(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return issue(kind, data, evidence, rigor)
 
 
-@reads("LinearSVC", objective="true")
+@reads("LinearSVC", table=TRUE_READERS)
 def _linear_svc_true(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """By the true objective, whose offset is free."""
     _check_machine(model, data)
@@ -98,7 +98,8 @@ def _expansion(model: BaseEstimator, data: Data) -> tuple[Kernel, Any, Array, Ar
     return kernel, rows_of_x, np.asarray(model.support_, dtype=int), multipliers
 
 
-def judge_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+@reads("SVR", "NuSVR", table=FOREIGN)
+def _tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's SVR or NuSVR, by its own expansion and offset; its dual is the same expansion, repaired."""
     _check_numbers(data)
     (kernel, X, support, beta), price = _expansion(model, data), float(model.C)
@@ -130,7 +131,8 @@ def half_width(errors: Array, sizes: Array) -> float:
     return float(np.median(errors[edge]) if edge.any() else errors.min(initial=np.inf)) if len(errors) else 0.0
 
 
-def judge_one_class(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+@reads("OneClassSVM", table=FOREIGN)
+def _one_class(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's OneClassSVM: divided by the height ρ of its hyperplane, a machine that wants 1 of every row."""
     (kernel, X, support, alpha), height = _expansion(model, data), float(np.ravel(model.offset_)[0])
     if not height > float(model.tol):
@@ -145,7 +147,8 @@ def judge_one_class(model: BaseEstimator, data: Data, rigor: Rigor) -> Certifica
     return issue("duality", ones, evidence | {"nu": float(model.nu)}, rigor)
 
 
-def judge_linear_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+@reads("LinearSVR", table=FOREIGN)
+def _linear_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's LinearSVR, by its own objective, which penalises the offset; the dual solution is ours."""
     _check_numbers(data)
     X, offset, scale = rows(data.X), bool(model.fit_intercept), float(getattr(model, "intercept_scaling", 1.0))
@@ -162,7 +165,8 @@ def judge_linear_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certifi
     return issue("duality", data, evidence, rigor)
 
 
-def judge_share(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+@reads("NuSVC", table=FOREIGN)
+def _share(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's NuSVC: divided by the margin it is SVC, each pair with the price at which Σ|α| = νCn."""
     _check_machine(model, data)
     if model.class_weight is not None or data.sample_weight is not None:

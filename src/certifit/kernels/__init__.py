@@ -7,9 +7,7 @@ Each kernel has ``proof``: why it is Mercer, or None. ``mercer(K_or_kernel, X)``
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
+from certifit._passing import later
 from certifit._registry import discover
 from certifit.kernels._base import (
     KERNELS,
@@ -75,7 +73,4 @@ __all__ += sorted(set(_own) - set(__all__))
 _ELSEWHERE = {"mercer": "certifit.certificates", "Blocks": "certifit.design", "blocks": "certifit.design"}
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:
-        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
-    raise AttributeError(f"module 'certifit.kernels' has no attribute {name!r}")
+__getattr__ = later(__name__, _ELSEWHERE)

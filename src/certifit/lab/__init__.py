@@ -7,8 +7,7 @@ draws those and knows no algorithm.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from certifit._passing import later
 
 _HOMES = {
     "_frame": (
@@ -43,16 +42,13 @@ _HOMES = {
     "_limits": ("Limits",),
     "_script": ("script",),
 }
-_NAMES = {name: home for home, names in _HOMES.items() for name in names}
+_NAMES = {name: f"certifit.lab.{home}" for home, names in _HOMES.items() for name in names}
 
 __all__ = ["serve", *_NAMES]
 
 
-def __getattr__(name: str) -> Any:
-    """Everything loads on first use: the server itself needs next to nothing, and starts while its worker imports."""
-    if name in _NAMES:
-        return getattr(importlib.import_module(f"certifit.lab.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'certifit.lab' has no attribute {name!r}")
+# Everything loads on first use: the server itself needs next to nothing, and starts while its worker imports.
+__getattr__ = later(__name__, _NAMES)
 
 
 def serve(*args: object, **kwargs: object) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -124,6 +124,11 @@ class Areas:
     strength: float = 0.25
     edge: bool = False
     kind: ClassVar[str] = "areas"
+
+
+def band(xs: Array, middle: Array, half: Array) -> Array:
+    """The polygon around a curve, as high as ``half`` says on either side of it."""
+    return np.concatenate([np.column_stack([xs, middle - half]), np.column_stack([xs, middle + half])[::-1]])
 
 
 @dataclass(frozen=True)
@@ -426,17 +431,9 @@ def encode(thing: Any, rasters: list[bytes]) -> Any:
     if isinstance(thing, Formula):
         return {"kind": thing.kind, "title": thing.title, "lines": [mathml(line) for line in thing.latex]}
     if isinstance(thing, Table):
-        rows = [[in_words(cell) for cell in row] for row in thing.rows]
-        return {
-            "kind": thing.kind,
-            "title": thing.title,
-            "head": list(thing.head),
-            "rows": rows,
-            "strong": thing.strong,
-        }
+        thing = replace(thing, rows=[[in_words(cell) for cell in row] for row in thing.rows])
     if isinstance(thing, Proof):
-        figures = {name: in_words(value) for name, value in thing.figures.items()}
-        return {"kind": thing.kind, "claim": thing.claim, "holds": thing.holds, "figures": figures}
+        thing = replace(thing, figures={name: in_words(value) for name, value in thing.figures.items()})
     if hasattr(thing, "__dataclass_fields__"):
         kind = {"kind": thing.kind} if hasattr(thing, "kind") else {}
         return kind | {f.name: encode(getattr(thing, f.name), rasters) for f in fields(thing)}

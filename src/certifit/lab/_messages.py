@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from certifit._errors import CertifitError
+from certifit.exceptions import CertifitError
 from certifit.lab._catalogue import catalogue, described, scene
 from certifit.lab._frame import encode
 from certifit.lab._limits import Limits
@@ -65,8 +65,7 @@ class Desk:
             kind = request.get("kind")
             if not isinstance(kind, str) or kind not in self.kinds:
                 raise LabError(f"There is no request {str(kind)[:40]!r}.")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a fit that a step limit ends says so in its status
+            with warnings.catch_warnings(action="ignore"):  # a fit that a step limit ends says so in its status
                 reply |= self.kinds[kind](request, rasters)
         except CertifitError as error:
             reply["problem"] = str(error)
@@ -88,16 +87,7 @@ class Desk:
         """The solved scene that a request is about; from memory when it is there."""
         one, board = scene(request.get("scene")), self._board(request)
         params = _params(request)
-        said = [
-            one.name,
-            params,
-            board.X.tolist(),
-            board.y.tolist(),
-            board.view,
-            board.quick,
-            board.axes,
-            board.classes,
-        ]
+        said = [one.name, params, {**vars(board), "X": board.X.tolist(), "y": board.y.tolist()}]
         key = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
         if key not in self.solved:
             self.solved[key] = one.show(board, params)

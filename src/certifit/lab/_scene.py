@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from certifit._types import Array
 from certifit.exceptions import LabError as LabError
-from certifit.lab._frame import Answer, Frame, Layer, in_words
+from certifit.lab._frame import Answer, Frame, Layer, Table, in_words
 
 View = tuple[float, float, float, float]
 """Left, right, bottom and top of the plane that is seen."""
@@ -149,8 +149,8 @@ class Preset:
         Place and label.
     params : mapping, default={}
         Where they differ from the controls' own start.
-    view : (left, right, bottom, top), default=None
-        Around the points when not given.
+    view : (left, right, bottom, top), default=(-4, 4, -3, 3)
+        None for one around the points.
     axes : (str, str), default=None
         What the two directions measure.
     classes : tuple of str, default=()
@@ -165,7 +165,7 @@ class Preset:
     name: str
     points: npt.ArrayLike
     params: Mapping[str, Any] = field(default_factory=dict)
-    view: View | None = None
+    view: View | None = (-4, 4, -3, 3)
     axes: tuple[str, str] | None = None
     classes: tuple[str, ...] = ()
 
@@ -232,6 +232,11 @@ class Board:
             return []
         far = max(((p, q) for p in seen for q in seen), key=lambda pq: math.dist(*pq))
         return [np.array(far)] if math.dist(*far) > 0 else []
+
+    def counts(self) -> Table:
+        """How many points each class has."""
+        rows = [[self.label(int(k)), int(np.sum(self.y == k))] for k in np.unique(self.y)]
+        return Table("points", ["class", "points"], rows)
 
     def two_classes(self) -> None:
         """Refuse points of one class only."""
@@ -361,8 +366,9 @@ class Scene(ABC):
     def frame(self, shown: Shown, step: int) -> Frame:
         """One of them, counted from 0."""
 
-    def check(self, board: Board) -> None:  # noqa: B027  (most scenes have something to refuse, not all)
-        """Refuse points that the scene can make nothing of."""
+    def check(self, board: Board) -> None:
+        """Refuse points that the scene can make nothing of: those of one class only, unless a scene says otherwise."""
+        board.two_classes()
 
     def hurried(self, params: dict[str, Any]) -> dict[str, Any]:
         """Parameters while a point is dragged, where the real ones take too long."""
@@ -379,3 +385,8 @@ def labelled(board: Board, predicted: Array, proved: Sequence[bool] | Array | No
         Answer(board.label(int(p)), None if proved is None else bool(proved[i]))
         for i, p in enumerate(np.ravel(predicted))
     ]
+
+
+def square(x: float, y: float, r: float) -> list[list[float]]:
+    """Corners of the square around a place, r to every side."""
+    return [[x - r, y - r], [x + r, y - r], [x + r, y + r], [x - r, y + r]]

@@ -28,7 +28,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from certifit._errors import CertifitError
+from certifit.exceptions import CertifitError
 from certifit.lab._limits import Limits, pack
 
 PAGE = Path(__file__).parent / "page"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._errors import CertifitError
 from certifit._types import Array
+from certifit.exceptions import CertifitError
 from certifit.lab._scene import LabError, Scene
 
 if TYPE_CHECKING:

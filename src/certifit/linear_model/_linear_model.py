@@ -16,7 +16,6 @@ from sklearn.utils.metaestimators import available_if
 
 from certifit._certified import Certified
 from certifit._dispatch import in_numpy
-from certifit._errors import NoOptimumError
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
@@ -24,6 +23,7 @@ from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, 
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
+from certifit.exceptions import NoOptimumError
 from certifit.geometry import separability
 from certifit.linear_model._base import (
     name_coefficients,

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 
 from certifit._certified import Certified, read_rows
-from certifit._errors import NoOptimumError
 from certifit._linear_scores import SparseCoefficients, dense, linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
@@ -23,6 +22,7 @@ from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, Random
 from certifit._validation import check_classification_targets, check_is_fitted, classes_and_codes
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import Design, as_design
+from certifit.exceptions import NoOptimumError
 from certifit.inference import Summary, likelihood_summary
 from certifit.linear_model._base import (
     CertainLabels,

@@ -19,12 +19,12 @@ import sklearn.linear_model
 from sklearn.utils import check_array
 
 from certifit._certified import Certified
-from certifit._errors import PairingError
 from certifit._linear_scores import dense
 from certifit._objective import Objective, names_of
 from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
+from certifit.exceptions import PairingError
 from certifit.linear_model._base import CertainLabels
 from certifit.losses import Hinge, Logistic, Loss, PerceptronLoss, Squared, SquaredHinge
 from certifit.regularizers import Regularizer, Zero, mix_of_norms

@@ -276,19 +276,10 @@ def cross_validate(
     workers = Workers(n_jobs, progress, "validating", pre_dispatch)
     found = reason or attempt(trial, drawn, [{}], workers)
     if isinstance(found, str) and not ours:
-        options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "pre_dispatch": pre_dispatch, "params": params}
-        options |= {"return_train_score": return_train_score, "error_score": error_score}
-        values = by_scikit_learn(
-            estimator,
-            X,
-            y,
-            groups=groups,
-            scoring=scoring,
-            cv=drawn,
-            return_estimator=True,
-            return_indices=True,
-            **options,
-        )
+        options: dict[str, Any] = {"groups": groups, "scoring": scoring, "cv": drawn, "n_jobs": n_jobs}
+        options |= {"verbose": verbose, "pre_dispatch": pre_dispatch, "params": params, "error_score": error_score}
+        options |= {"return_train_score": return_train_score, "return_estimator": True, "return_indices": True}
+        values = by_scikit_learn(estimator, X, y, **options)
         found = _fitted_there(values, trial, found)
     else:
         if isinstance(found, str):

@@ -120,10 +120,7 @@ class Search(SharedSearch, GridSearchCV):
             estimator, param_grid, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose,
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
         )  # fmt: skip
-        self.rule = rule
-        self.simpler = simpler
-        self.share = share
-        self.progress = progress
+        self.rule, self.simpler, self.share, self.progress = rule, simpler, share, progress
 
     def _candidates(self) -> Grid:
         return list(ParameterGrid(self.param_grid))
@@ -193,10 +190,7 @@ class RandomizedSearchCV(SharedSearch, sklearn.model_selection.RandomizedSearchC
             verbose=verbose, pre_dispatch=pre_dispatch, random_state=random_state, error_score=error_score,
             return_train_score=return_train_score,
         )  # fmt: skip
-        self.rule = rule
-        self.simpler = simpler
-        self.share = share
-        self.progress = progress
+        self.rule, self.simpler, self.share, self.progress = rule, simpler, share, progress
 
     def _candidates(self) -> Grid:
         state = copy.deepcopy(self.random_state)  # should the work not be shared, scikit-learn draws the same points

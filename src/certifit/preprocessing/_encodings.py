@@ -104,11 +104,11 @@ class _Encoder(StatesTags, TransformerMixin, BaseEstimator):
         """The codes, (n, m) floats."""
         check_is_fitted(self)
         X = _table(self, X, reset=False)
-        blocks = []
-        for j, levels in enumerate(self.categories_):
-            codes, absent = _codes(self, X[:, j], levels, j)
-            blocks.append(self._block(j, codes, absent))
+        blocks = [self._encoded(j, X[:, j]) for j in range(X.shape[1])]
         return np.hstack(blocks) if blocks else np.zeros((len(X), 0))
+
+    def _encoded(self, j: int, x: Array) -> Array:
+        return self._block(j, *_codes(self, x, self.categories_[j], j))
 
     def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """Names composed of column and level."""
@@ -316,24 +316,17 @@ class Factored(_Encoder):
             self.parts_.append([_levels(_objects([p[k] for p in split if len(p) > k])) for k in range(width)])
         return [_levels(X[:, j]) for j in range(X.shape[1])]
 
-    def transform(self, X: Matrix) -> Array:
-        """The codes, (n, m) floats."""
-        check_is_fitted(self)
-        X = _table(self, X, reset=False)
-        blocks = []
-        for j, parts in enumerate(self.parts_):
-            absent = _missing(X[:, j])
-            split = [() if gone else self._parts(v) for v, gone in zip(X[:, j].tolist(), absent)]
-            longer = [i for i, p in enumerate(split) if len(p) > len(parts)]
-            if longer and self.handle_unknown == "error":
-                raise ValueError(
-                    f"Row {longer[0]} has {X[longer[0], j]!r} in column {j}, with more parts than any value in fit; "
-                    f"handle_unknown='ignore' leaves the rest out."
-                )
-            for k, levels in enumerate(parts):
-                column = _objects([p[k] if len(p) > k else None for p in split])
-                blocks.append(_on(_codes(self, column, levels, j)[0], len(levels)))
-        return np.hstack(blocks)
+    def _encoded(self, j: int, x: Array) -> Array:
+        split = [() if gone else self._parts(v) for v, gone in zip(x.tolist(), _missing(x))]
+        longer = [i for i, p in enumerate(split) if len(p) > len(self.parts_[j])]
+        if longer and self.handle_unknown == "error":
+            raise ValueError(
+                f"Row {longer[0]} has {x[longer[0]]!r} in column {j}, with more parts than any value in fit; "
+                f"handle_unknown='ignore' leaves the rest out."
+            )
+        columns = [_objects([p[k] if len(p) > k else None for p in split]) for k in range(len(self.parts_[j]))]
+        parts = [_on(_codes(self, c, v, j)[0], len(v)) for c, v in zip(columns, self.parts_[j])]
+        return np.hstack(parts)
 
     def _words(self, j: int, name: str) -> list[str]:
         parts = self.parts_[j]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement
 from math import comb
 from numbers import Integral
@@ -71,29 +72,18 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
         size = dimension(d, self.degree, self.interaction_only)
         if size * d > 200_000_000:
             raise ValueError(f"Degree {self.degree} in {d} columns makes {size} monomials: lower the degree.")
-        choose = combinations if self.interaction_only else combinations_with_replacement
-        first = 0 if self.include_one else 1
-        chosen = [c for k in range(first, self.degree + 1) for c in choose(range(d), k)]
-        if not chosen:
+        self.powers_ = exponents(d, 0, self.degree, self.interaction_only, self.include_one)
+        self.dimension_ = len(self.powers_)
+        if not self.dimension_:
             raise ValueError("degree=0 without the constant leaves no column: set include_one=True.")
-        self.powers_ = np.array([np.bincount(np.array(c, dtype=int), minlength=d) for c in chosen])
-        self.dimension_ = len(chosen)
         return self
 
     def transform(self, X: Matrix) -> Array:
         """The monomials of each row, (n, m)."""
         check_is_fitted(self)
         X = numbers(self, X, reset=False)
-        out = np.ones((len(X), self.dimension_), dtype=X.dtype)
-        degrees = self.powers_.sum(axis=1)
-        for k in range(1, self.degree + 1):  # all monomials of a degree at once, factor by factor
-            where = np.flatnonzero(degrees == k)
-            powers = self.powers_[where].ravel()
-            factors = np.repeat(np.tile(np.arange(X.shape[1]), len(where)), powers).reshape(-1, k)
-            part = X[:, factors[:, 0]]
-            for column in factors.T[1:]:
-                part *= X[:, column]
-            out[:, where] = part
+        out = np.empty((len(X), self.dimension_), dtype=X.dtype)
+        fill(out, X, 0, self.degree, self.interaction_only, self.include_one)
         return out
 
     def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
@@ -102,10 +92,44 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
         return monomial_names(self.powers_, names_in(self, input_features))
 
 
-def monomial_names(exponents: Array, names: Array) -> Array:
+def factors(
+    n_features: int, min_degree: int, max_degree: int, interaction_only: bool, include_bias: bool
+) -> Iterator[tuple[int, ...]]:
+    """The columns that each monomial multiplies; none of the constant, which comes first."""
+    choose = combinations if interaction_only else combinations_with_replacement
+    if include_bias:
+        yield ()
+    for degree in range(max(1, min_degree), max_degree + 1):
+        yield from choose(range(n_features), degree)
+
+
+def exponents(columns: int, low: int, high: int, interaction_only: bool, constant: bool) -> Array:
+    """The exponent of each column in each monomial."""
+    found = factors(columns, low, high, interaction_only, constant)
+    return np.array([np.bincount(np.array(c, dtype=int), minlength=columns) for c in found]).reshape(-1, columns)
+
+
+def fill(out: Array, X: Array, low: int, high: int, interaction_only: bool, constant: bool) -> None:
+    """Write the monomials of each row, in the same order.
+
+    Those of one more factor are column i times those of one degree less from i on.
+    """
+    block, starts, at = X, np.arange(X.shape[1] + 1), int(constant)
+    out[:, :at] = 1.0
+    for degree in range(1, high + 1):
+        if degree > 1:
+            parts = [block[:, starts[i + interaction_only] :] * X[:, [i]] for i in range(X.shape[1])]
+            starts = np.append(0, np.cumsum([part.shape[1] for part in parts]))
+            block = np.hstack(parts)
+        if degree >= low:
+            out[:, at : at + block.shape[1]] = block
+            at += block.shape[1]
+
+
+def monomial_names(powers_of: Array, names: Array) -> Array:
     """Names such as ``"a^2 b"`` from exponents (m, d) and names of columns."""
     words = []
-    for powers in exponents:
+    for powers in powers_of:
         parts = [f"{names[j]}^{p}" if p > 1 else str(names[j]) for j, p in enumerate(powers) if p]
         words.append(" ".join(parts) or "1")
     return np.array(words, dtype=object)

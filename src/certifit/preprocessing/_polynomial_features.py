@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, combinations_with_replacement
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -18,7 +16,7 @@ from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix, Record, VectorLike
 from certifit._validation import StatesTags, check_is_fitted, validate_data
 from certifit.preprocessing._base import names_in
-from certifit.preprocessing._polynomial import dimension, monomial_names
+from certifit.preprocessing._polynomial import dimension, exponents, factors, fill, monomial_names
 
 
 @computes_in_numpy
@@ -108,36 +106,18 @@ class PolynomialFeatures(StatesTags, TransformerMixin, BaseEstimator):
     def powers_(self) -> Array:
         """Exponent of each input column in each output column."""
         check_is_fitted(self, "n_output_features_")
-        d = self.n_features_in_
-        whole = self._combinations(d, *self._degrees(), self.interaction_only, self.include_bias)
-        return np.array([np.bincount(np.array(c, dtype=int), minlength=d) for c in whole]).reshape(-1, d)
+        return exponents(self.n_features_in_, *self._degrees(), self.interaction_only, self.include_bias)
 
-    @staticmethod
-    def _combinations(
-        n_features: int, min_degree: int, max_degree: int, interaction_only: bool, include_bias: bool
-    ) -> Iterator[tuple[int, ...]]:
-        """The columns that each monomial multiplies (a name of scikit-learn's that others rely on)."""
-        choose = combinations if interaction_only else combinations_with_replacement
-        if include_bias:
-            yield ()
-        for degree in range(max(1, min_degree), max_degree + 1):
-            yield from choose(range(n_features), degree)
+    _combinations = staticmethod(factors)  # a name of scikit-learn's that others rely on
 
     def transform(self, X: Matrix) -> Any:
         """The monomials of each row, (n, m), dense or sparse as X is."""
         check_is_fitted(self, "n_output_features_")
         X = validate_data(self, X, order="F", dtype=[np.float64, np.float32], reset=False, accept_sparse=("csr", "csc"))
-        low, high = self._degrees()
         if scipy.sparse.issparse(X):
             return self._sparse(X)
         out = np.empty((X.shape[0], self.n_output_features_), dtype=X.dtype, order=self.order)  # type: ignore[call-overload]
-        at = 0
-        if self.include_bias:
-            out[:, 0], at = 1.0, 1
-        for degree, block in enumerate(_blocks(X, high, self.interaction_only), start=1):
-            if degree >= low:
-                out[:, at : at + block.shape[1]] = block
-                at += block.shape[1]
+        fill(out, X, *self._degrees(), self.interaction_only, self.include_bias)
         return out
 
     def _sparse(self, X: Any) -> Any:
@@ -152,15 +132,3 @@ class PolynomialFeatures(StatesTags, TransformerMixin, BaseEstimator):
         return monomial_names(self.powers_, names_in(self, input_features))
 
     _tags: ClassVar[Record] = {"input_tags.sparse": True}
-
-
-def _blocks(X: Array, high: int, interaction_only: bool) -> Iterator[Array]:
-    """The monomials of degree 1, 2, … in lexicographic order: column i times those of one degree less from i on."""
-    d = X.shape[1]
-    block, starts = X, np.arange(d + 1)
-    for degree in range(1, high + 1):
-        if degree > 1:
-            parts = [block[:, starts[i + interaction_only] :] * X[:, [i]] for i in range(d)]
-            starts = np.append(0, np.cumsum([part.shape[1] for part in parts]))
-            block = np.hstack(parts)
-        yield block

@@ -12,6 +12,7 @@ from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit._validation import StatesTags, check_is_fitted
 from certifit.preprocessing._base import names_in, numbers
+from certifit.preprocessing._scaler import Moments
 
 
 class Standardizer(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -66,20 +67,11 @@ class Standardizer(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         if np.any(s < 0):
             raise ValueError("sample_weight must not be negative.")
         Z = X.astype(float)
-        here = ~np.isnan(Z)
-        S = np.where(here, s[:, None], 0.0)
-        total = S.sum(axis=0)
-        safe = np.where(total > 0, total, 1.0)
-        first = np.where(here, Z, 0.0)
-        mean = (S * first).sum(axis=0) / safe
-        left = np.where(here, Z - mean, 0.0)
-        mean = mean + (S * left).sum(axis=0) / safe  # a second pass removes the rounding of the first
-        left = np.where(here, Z - mean, 0.0)
-        room = np.where(total > self.ddof, total - self.ddof, 1.0)
-        spread = np.sqrt((S * left * left).sum(axis=0) / room)
-        with np.errstate(invalid="ignore"):
-            low = np.min(np.where(here & (S > 0), Z, np.inf), axis=0, initial=np.inf)
-            high = np.max(np.where(here & (S > 0), Z, -np.inf), axis=0, initial=-np.inf)
+        total, mean, scatter = Moments.of(Z, s)
+        spread = np.sqrt(scatter / np.where(total > self.ddof, total - self.ddof, 1.0))
+        counts = ~np.isnan(Z) & (s[:, None] > 0)
+        low = np.min(Z, axis=0, initial=np.inf, where=counts)
+        high = np.max(Z, axis=0, initial=-np.inf, where=counts)
         self.constant_ = ~(low < high)
         self.mean_ = np.where(self.constant_ & np.isfinite(low), low, mean)
         self.scale_ = np.where(self.constant_ | (spread == 0), 1.0, spread)

@@ -93,8 +93,7 @@ def _shape(axes: Axes, record: Record, k: int) -> None:
         axes.set_xticks(ends, [str(np.datetime64(int(np.floor(day)), "D")) for day in ends])
     if len(shape["add"]) > 1:
         axes.legend(loc="best", fontsize=8)
-    axes.set_xlabel(short(shape["column"], 40, 1))
-    axes.set_ylabel(short(told["about"], 24))
+    axes.set(xlabel=short(shape["column"], 40, 1), ylabel=short(told["about"], 24))
 
 
 def _level_bars(axes: Axes, shape: Any, told: Any) -> None:
@@ -123,13 +122,18 @@ def _drivers(axes: Axes, record: Record) -> None:
         axes.barh(k, row["lost"], height=0.55, color=colour, alpha=0.35)
         axes.plot([low, high], [k, k], color=colour, linewidth=1.6, solid_capstyle="round")
     axes.axvline(0, color=INK, linewidth=0.8)
-    axes.set_yticks(range(len(rows)), [_group(row["columns"]) for row in rows])
+    name_rows(axes, [_group(row["columns"]) for row in rows])
+    axes.set_xlabel(f"decrease of {record['measure']['name']} when shuffled")
+
+
+def name_rows(axes: Axes, names: list[str]) -> None:
+    """The names of rows that lie one above the other, the first at the bottom."""
+    axes.set_yticks(range(len(names)), names)
     for label in axes.get_yticklabels():
         if "\n" in label.get_text():  # two lines in the height of one
             label.set(fontsize=8, linespacing=0.95)
-    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_ylim(-0.6, len(names) - 0.4)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel(f"decrease of {record['measure']['name']} when shuffled")
 
 
 def _group(columns: list[str]) -> str:
@@ -178,11 +182,8 @@ def _calibration(axes: Axes, record: Record) -> None:
         colour = SECOND if g["off"] else ACCENT
         axes.plot([g["said"]] * 2, g["interval"], color=colour, linewidth=1.6, solid_capstyle="round")
         axes.plot(g["said"], g["seen"], "o", color=colour, markersize=6)
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
-    axes.set_aspect("equal")
-    axes.set_xlabel("predicted probability")
-    axes.set_ylabel("observed fraction")
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    axes.set(xlabel="predicted probability", ylabel="observed fraction")
 
 
 def _precision(axes: Axes, record: Record) -> None:
@@ -190,11 +191,8 @@ def _precision(axes: Axes, record: Record) -> None:
     axes.axhline(curve["share"], linestyle="--", color=INK, linewidth=0.8)
     axes.fill_between(curve["recall"], curve["low"], curve["high"], color=ACCENT, alpha=0.15, linewidth=0)
     axes.plot(curve["recall"], curve["precision"], color=ACCENT)
-    axes.set_xlim(-0.01, 1.01)
-    axes.set_ylim(-0.01, 1.03)
-    axes.set_aspect("equal")
-    axes.set_xlabel(f"recall of {short(record['classes']['roc']['positive'], 20, 1)}")
-    axes.set_ylabel("precision")
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), aspect="equal")
+    axes.set(xlabel=f"recall of {short(record['classes']['roc']['positive'], 20, 1)}", ylabel="precision")
 
 
 def _tree(axes: Axes, record: Record) -> None:
@@ -216,13 +214,8 @@ def _tree(axes: Axes, record: Record) -> None:
             axes.plot([x - 0.42, x - 0.3, x - 0.05], [start, height[i], height[i]], color=SOFT, linewidth=wide)
             axes.text(x - 0.27, height[i], "yes" if n["yes"] else "no", fontsize=7, color=INK, va="bottom")
         text = short(n["text"], 17, 3) + ("\n(more)" if n["cut"] else "")
-        style = {
-            "boxstyle": "round,pad=0.25",
-            "facecolor": PAPER,
-            "edgecolor": ACCENT if last else INK,
-            "linewidth": 0.9,
-        }
-        axes.text(x, height[i], text, fontsize=7.5, va="center", bbox=style, color=ACCENT if last else INK)
-    axes.set_xlim(-0.1, max(n["depth"] for n in nodes) + 0.95)
-    axes.set_ylim(-len(ends) + 0.4, 0.6)
+        colour = ACCENT if last else INK
+        style = {"boxstyle": "round,pad=0.25", "facecolor": PAPER, "edgecolor": colour, "linewidth": 0.9}
+        axes.text(x, height[i], text, fontsize=7.5, va="center", bbox=style, color=colour)
+    axes.set(xlim=(-0.1, max(n["depth"] for n in nodes) + 0.95), ylim=(-len(ends) + 0.4, 0.6))
     axes.axis("off")

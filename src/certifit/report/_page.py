@@ -45,19 +45,9 @@ def render(record: Named) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "figure": figure,
-        "share": share,
-        "count": count,
-        "signed": signed,
-        "chance": chance,
-        "six": six,
-        "parameter": parameter,
-        "value": value,
-        "three": three,
-        "told": told,
-        "first_capital": lambda text: text[:1].upper() + text[1:],
-    }
+    filters = (figure, share, count, signed, chance, six, parameter, value, three, told)
+    environment.filters |= {function.__name__: function for function in filters}
+    environment.filters["first_capital"] = lambda text: text[:1].upper() + text[1:]
     page = environment.get_template("page.html.jinja")
     style = (_HERE / "page.css").read_text()
     return page.render(

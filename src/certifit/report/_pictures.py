@@ -10,7 +10,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from html import escape
 from typing import Any
 
@@ -19,15 +18,7 @@ import numpy as np
 from certifit._errors import need
 from certifit._types import Axes
 from certifit.report import _charts
-from certifit.report._ink import ACCENT as _ACCENT
-from certifit.report._ink import INK as _INK
-from certifit.report._ink import PAPER as _PAPER
-from certifit.report._ink import SECOND as _SECOND
-from certifit.report._ink import SOFT as _SOFT
-from certifit.report._ink import VARIABLES as _VARIABLES
-from certifit.report._ink import Record
-from certifit.report._ink import plain as _plain
-from certifit.report._ink import short as _short
+from certifit.report._ink import ACCENT, INK, PAPER, SECOND, SOFT, VARIABLES, Record, plain, short
 
 _WIDE = 4.6  # inches, at 10 points: still readable on a phone
 
@@ -43,14 +34,14 @@ def pictures(record: Record) -> dict[str, str]:
         "rocs": ("rocs" in record.get("classes", {}), _roc, 3.4),
         "predicted": ("values" in record, _predicted, 3.2),
         "residuals": ("values" in record, _residuals, 2.4),
-        "inside": (_has_bars(record), _inside, 0.0),
+        "inside": (bool(_bars(record)[0]), _inside, 0.0),
         "curve": (len(record.get("learning_curve", ())) >= 2, _curve, 2.4),
         **_charts.drawers(record),
     }
     for name, (wanted, draw, height) in drawers.items():
         if wanted:
             title = alternative(name, record)
-            made[name] = _svg(name, title, height or _height(name, record), partial(_drawn, draw, record))
+            made[name] = _svg(name, title, height or _height(name, record), draw, record)
     return made
 
 
@@ -78,10 +69,6 @@ def alternative(name: str, record: Record) -> str:
     }[name]
 
 
-def _drawn(draw: Callable[[Axes, Record], None], record: Record, axes: Axes) -> None:
-    draw(axes, record)
-
-
 def _height(name: str, record: Record) -> float:
     count = len(record["comparison"]["standings"]) if name == "comparison" else len(_bars(record)[0])
     return 0.7 + 0.26 * max(count, 2)
@@ -96,18 +83,18 @@ def _style() -> Iterator[None]:
         "svg.hashsalt": "certifit",
         "font.family": "sans-serif",
         "font.size": 10,
-        "text.color": _INK,
-        "axes.edgecolor": _SOFT,
-        "axes.labelcolor": _INK,
+        "text.color": INK,
+        "axes.edgecolor": SOFT,
+        "axes.labelcolor": INK,
         "axes.facecolor": "none",
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.grid": True,
         "axes.axisbelow": True,
-        "grid.color": _SOFT,
+        "grid.color": SOFT,
         "grid.linewidth": 0.6,
-        "xtick.color": _INK,
-        "ytick.color": _INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
         "xtick.major.size": 0,
         "ytick.major.size": 0,
         "legend.frameon": False,
@@ -118,13 +105,13 @@ def _style() -> Iterator[None]:
         yield
 
 
-def _svg(name: str, title: str, height: float, draw: Callable[[Axes], None]) -> str:
+def _svg(name: str, title: str, height: float, draw: Callable[[Axes, Record], None], record: Record) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     with _style():
         figure = Figure(figsize=(_WIDE, height), layout="constrained")
-        draw(figure.add_subplot())
+        draw(figure.add_subplot(), record)
         buffer = io.StringIO()
         with warnings.catch_warnings():
             # The reader's browser sets the text; that matplotlib's own font lacks a sign does not matter.
@@ -138,7 +125,7 @@ def _inline(svg: str, name: str, title: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
-    for colour, variable in _VARIABLES.items():
+    for colour, variable in VARIABLES.items():
         svg = svg.replace(colour, f"var(--{variable})")
     svg = re.sub(r"font: (\S+) [^;\"]*", r"font: \1 var(--sans)", svg)
     svg = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", svg, count=1)
@@ -151,20 +138,15 @@ def _comparison(axes: Axes, record: Record) -> None:
     winner = record["verdict"]["winner"]
     for k, row in enumerate(rows):
         chosen = row["name"] == winner
-        colour = _ACCENT if chosen else _INK
+        colour = ACCENT if chosen else INK
         low, high = row["joint_interval"]
         axes.plot([low, high], [k, k], color=colour, linewidth=2.4 if chosen else 1.4, solid_capstyle="round")
         axes.plot(row["mean"], k, "o", color=colour, markersize=7 if chosen else 5)
-    axes.set_yticks(range(len(rows)), [_short(r["name"]) for r in rows])
+    _charts.name_rows(axes, [short(r["name"]) for r in rows])
     for label, row in zip(axes.get_yticklabels(), rows):
-        if "\n" in label.get_text():  # two lines in the height of one
-            label.set(fontsize=8, linespacing=0.95)
         if row["name"] == winner:
-            label.set_color(_ACCENT)
-            label.set_fontweight("bold")
+            label.set(color=ACCENT, fontweight="bold")
     _frame_scores(axes, rows)
-    axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"{record['measure']['name']} on held-out rows")
 
 
@@ -180,22 +162,16 @@ def _frame_scores(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     axes.locator_params(axis="x", nbins=5)  # 0.992 and its neighbours are wide words
     for k, row in enumerate(rows):
         if row["mean"] < left:
-            axes.annotate(
-                f"◂ {row['mean']:.3f}".replace("-", "−"),
-                (left, k),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-            )
+            told = f"◂ {row['mean']:.3f}".replace("-", "−")
+            axes.annotate(told, (left, k), xytext=(4, 0), textcoords="offset points", va="center")
 
 
 def _target(axes: Axes, record: Record) -> None:
     shown = record["data"]["target_histogram"]
     edges, counts = shown["edges"], shown["counts"]
-    axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=_ACCENT, edgecolor=_PAPER, linewidth=0.5)
+    axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=ACCENT, edgecolor=PAPER, linewidth=0.5)
     axes.grid(axis="x", visible=False)
-    axes.set_xlabel(_plain(record["data"]["target"]))
-    axes.set_ylabel("rows")
+    axes.set(xlabel=plain(record["data"]["target"]), ylabel="rows")
     axes.locator_params(axis="y", integer=True)
 
 
@@ -206,43 +182,34 @@ def _curves(record: Record) -> list[Mapping[str, Any]]:
 
 def _roc(axes: Axes, record: Record) -> None:
     curves = _curves(record)
-    axes.plot([0, 1], [0, 1], "--", color=_INK, linewidth=0.8)
-    looks = [(c, line) for line in ("-", ":") for c in (_ACCENT, _SECOND, _INK)]
+    axes.plot([0, 1], [0, 1], "--", color=INK, linewidth=0.8)
+    looks = [(c, line) for line in ("-", ":") for c in (ACCENT, SECOND, INK)]
     for curve, (colour, line) in zip(curves, looks):
-        axes.plot(curve["fpr"], curve["tpr"], line, color=colour, label=_plain(curve["positive"]))
+        axes.plot(curve["fpr"], curve["tpr"], line, color=colour, label=plain(curve["positive"]))
     if len(curves) == 1 and "low" in curves[0]:
-        axes.fill_between(curves[0]["fpr"], curves[0]["low"], curves[0]["high"], color=_ACCENT, alpha=0.15, linewidth=0)
+        axes.fill_between(curves[0]["fpr"], curves[0]["low"], curves[0]["high"], color=ACCENT, alpha=0.15, linewidth=0)
     else:
         axes.legend(loc="lower right")
-    axes.set_xlim(-0.01, 1.01)
-    axes.set_ylim(-0.01, 1.01)
-    axes.set_aspect("equal")
-    axes.set_xlabel("false positive rate")
-    axes.set_ylabel("true positive rate")
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+    axes.set(xlabel="false positive rate", ylabel="true positive rate")
 
 
 def _predicted(axes: Axes, record: Record) -> None:
     values = record["values"]
     true, said = np.array(values["true"]), np.array(values["predicted"])
     low, high = float(min(true.min(), said.min())), float(max(true.max(), said.max()))
-    axes.plot([low, high], [low, high], "--", color=_INK, linewidth=0.8)
-    axes.plot(said, true, "o", color=_ACCENT, markersize=3.5, alpha=0.45, markeredgewidth=0, rasterized=False)
-    axes.set_xlabel("predicted")
-    axes.set_ylabel("true")
+    axes.plot([low, high], [low, high], "--", color=INK, linewidth=0.8)
+    axes.plot(said, true, "o", color=ACCENT, markersize=3.5, alpha=0.45, markeredgewidth=0, rasterized=False)
+    axes.set(xlabel="predicted", ylabel="true")
 
 
 def _residuals(axes: Axes, record: Record) -> None:
     """Errors against predictions: a funnel or a bend shows what the model misses."""
     values = record["values"]
     said = np.array(values["predicted"])
-    axes.plot(said, np.array(values["true"]) - said, "o", color=_ACCENT, markersize=3.5, alpha=0.45, markeredgewidth=0)
-    axes.axhline(0, color=_INK, linewidth=0.8)
-    axes.set_xlabel("predicted")
-    axes.set_ylabel("true − predicted")
-
-
-def _has_bars(record: Record) -> bool:
-    return bool(_bars(record)[0])
+    axes.plot(said, np.array(values["true"]) - said, "o", color=ACCENT, markersize=3.5, alpha=0.45, markeredgewidth=0)
+    axes.axhline(0, color=INK, linewidth=0.8)
+    axes.set(xlabel="predicted", ylabel="true − predicted")
 
 
 def _bars(record: Record, most: int = 15) -> tuple[list[str], list[float], str]:
@@ -260,10 +227,10 @@ def _bars(record: Record, most: int = 15) -> tuple[list[str], list[float], str]:
 def _inside(axes: Axes, record: Record) -> None:
     names, values, label = _bars(record)
     place = np.arange(len(names))[::-1]
-    colours = [_ACCENT if v >= 0 else _SECOND for v in values]
+    colours = [ACCENT if v >= 0 else SECOND for v in values]
     axes.barh(place, values, height=0.62, color=colours)
-    axes.axvline(0, color=_INK, linewidth=0.8)
-    axes.set_yticks(place, [_short(n) for n in names])
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.set_yticks(place, [short(n) for n in names])
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(label)
@@ -275,10 +242,9 @@ def _curve(axes: Axes, record: Record) -> None:
     held = np.array([p["held_out"] for p in points])
     spread = np.array([p["spread"] for p in points])
     top = np.minimum(held + spread, 1.0)  # no score goes beyond 1
-    axes.fill_between(rows, held - spread, top, color=_ACCENT, alpha=0.15, linewidth=0)
-    axes.plot(rows, held, "o-", color=_ACCENT, label="held-out rows", markersize=5)
-    axes.plot(rows, [p["train"] for p in points], "o--", color=_INK, label="training rows", markersize=4, linewidth=1.2)
-    axes.set_xlabel("training rows")
-    axes.set_ylabel(record["measure"]["name"])
+    axes.fill_between(rows, held - spread, top, color=ACCENT, alpha=0.15, linewidth=0)
+    axes.plot(rows, held, "o-", color=ACCENT, label="held-out rows", markersize=5)
+    axes.plot(rows, [p["train"] for p in points], "o--", color=INK, label="training rows", markersize=4, linewidth=1.2)
+    axes.set(xlabel="training rows", ylabel=record["measure"]["name"])
     axes.set_ylim(bottom=max(axes.get_ylim()[0], float(held.min()) - 0.5))
     axes.legend(loc="best")

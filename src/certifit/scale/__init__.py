@@ -7,8 +7,9 @@ it in one or a few passes and returns the ordinary fitted estimator. Sums do not
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from certifit._passing import later
 
 if TYPE_CHECKING:
     from certifit.scale._api import Evaluation, cross_validate, evaluate, fit, predict, sample, verify
@@ -33,18 +34,13 @@ __all__ = [
 ]
 
 # A worker needs the sums and no estimator: names are looked up when they are asked for.
-_HOMES = {
-    **dict.fromkeys(("Evaluation", "cross_validate", "evaluate", "fit", "predict", "sample", "verify"), "_api"),
-    **dict.fromkeys(("Engine", "EngineError", "Local", "Serial"), "_engine"),
-    "FoldScores": "_folds",
-    "Source": "_source",
+_FILES = {
+    "_api": ("Evaluation", "cross_validate", "evaluate", "fit", "predict", "sample", "verify"),
+    "_engine": ("Engine", "EngineError", "Local", "Serial"),
+    "_folds": ("FoldScores",),
+    "_source": ("Source",),
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = later(__name__, {name: f"{__name__}.{file}" for file, names in _FILES.items() for name in names})
 
 
 def __dir__() -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from certifit._arrow import pa, pq
+from certifit._atomic import atomic
 from certifit._types import Array
 from certifit.certificates import Certificate, Verification
 from certifit.exceptions import TableError
@@ -262,8 +263,6 @@ def drawn(source: Any, rows: int, seed: int, features: Sequence[str], **way: Unp
 
 
 def _drawn(job: Job, rows: int, seed: int, by: str | None) -> tuple[Any, int]:
-    import pyarrow as pa
-
     plan = job.plan
     names = [*plan.numbers, *([] if plan.target is None else [plan.target]), *plan.words]
     if by is not None and by not in names:
@@ -344,13 +343,7 @@ def _answers(answerer: Answerer, all_of_them: bool, part: Partition, plan: Plan)
 
 def _write(answers: Iterator[list[tuple[str, Array]]], path: Path) -> None:
     """A Parquet file that takes its name when it is whole."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(descriptor)
-    try:
+    with atomic(path) as name:
         writer = None
         for columns in answers:
             table = pa.table({key: np.ascontiguousarray(values) for key, values in columns})
@@ -360,11 +353,6 @@ def _write(answers: Iterator[list[tuple[str, Array]]], path: Path) -> None:
                 writer.write_table(table.cast(writer.schema))
         if writer is not None:
             writer.close()
-        os.replace(name, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
 
 
 @dataclass(frozen=True)

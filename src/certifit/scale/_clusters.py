@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from certifit._errors import ConvergenceWarning
 from certifit._trace import Trace
 from certifit._types import Array, BaseEstimator
 from certifit.certificates.class_sums import ClassTotals, moments_of
 from certifit.certificates.cluster_sums import Nearest, cost
+from certifit.exceptions import ConvergenceWarning
 from certifit.parallel import one_thread
 from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._sample import Sample
@@ -44,19 +45,16 @@ def fit_kmeans(job: Job, model: BaseEstimator) -> None:
             status = "converged"
         centres = means
     if status == "max_iter":
-        _warn(model, steps)
+        warnings.warn(
+            f"KMeans stopped after {steps} iterations; certificate_ states how much could still be gained.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     name_features(model, job.plan.numbers)
     model.cluster_centers_, model._n_features_out, model._held_data = centres, model.n_clusters, None
     model.inertia_ = max(float(cost(found, centres, seen.grid.centre).mid), 0.0)
     model.n_iter_, model.n_moves_, model.status_, model.trace_ = steps, 0, status, Trace()
-    evidence = {
-        "centres": centres,
-        "centre": seen.grid.centre,
-        "exponent": seen.grid.exponent,
-        "digits": seen.digits,
-        **seen.weights,
-    }
-    model._promise_certificates(lambda: (job.certify("cluster-sums", evidence),))
+    job.promise(model, "cluster-sums", {"centres": centres, **seen.sums})
 
 
 def _start(job: Job, model: Any, seen: Seen) -> Array:
@@ -89,13 +87,3 @@ def _means(found: ClassTotals, centres: Array, origin: Array) -> tuple[Array, fl
     _, spread = moments_of(*total, *(v.sum(axis=0, keepdims=True) for v in (found.mass, found.mass_radius)))
     empty = np.asarray(found.mass <= 0, dtype=bool)[:, None]
     return np.where(empty, centres, origin + mean.mid), float(np.mean(np.maximum(spread.mid, 0.0)))
-
-
-def _warn(model: BaseEstimator, steps: int) -> None:
-    import warnings
-
-    warnings.warn(
-        f"KMeans stopped after {steps} iterations; certificate_ states how much could still be gained.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )

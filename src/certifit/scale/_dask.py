@@ -7,20 +7,17 @@ a lost scheduler ends the fit with one sentence.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from certifit._arrow import pa
 from certifit._errors import need
 from certifit.exceptions import TableError
-from certifit.scale._engine import Counted, Engine, EngineError, Watch, work
+from certifit.scale._engine import Asked, Engine, EngineError
 from certifit.scale._source import Partition, Plan, TablePart, kinds_of, truths_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class Dask(Engine):
@@ -60,29 +57,13 @@ class Dask(Engine):
             thing.close()
         self._ours = []
 
-    def run(self, statistic: Counted, parts: Sequence[Partition], plan: Plan, watch: Watch) -> Counted:
-        total = statistic.of(())
-        for _, found in self._completed([partial(work, plan=plan, statistic=statistic)] * len(parts), parts):
-            watch(found.rows)
-            total.merge(found)
-        return total
-
-    def map(self, function: Callable[[Partition, Plan], Any], parts: Sequence[Partition], plan: Plan) -> Iterator[Any]:
-        answers: dict[int, Any] = {}
-        nxt = 0
-        for k, answer in self._completed([partial(_call, function, plan)] * len(parts), parts):
-            answers[k] = answer
-            while nxt in answers:
-                yield answers.pop(nxt)
-                nxt += 1
-
-    def _completed(self, tasks: Sequence[Callable[..., Any]], parts: Sequence[Partition]) -> Iterator[tuple[int, Any]]:
-        """Answers as they come; the names of lost partitions where the cluster gives up."""
+    def answers(self, function: Asked, parts: Sequence[Partition], plan: Plan) -> Iterator[tuple[int, Any]]:
+        """As they come; the names of lost partitions where the cluster gives up."""
         distributed: Any = importlib.import_module("distributed")
         futures: dict[Any, int] = {}
         try:
-            for k, (task, part) in enumerate(zip(tasks, parts)):
-                futures[self._submit(task, part)] = k
+            for k, part in enumerate(parts):
+                futures[self._submit(function, part, plan)] = k
             for future in distributed.as_completed(list(futures)):
                 k = futures[future]
                 if future.status == "cancelled":
@@ -102,11 +83,11 @@ class Dask(Engine):
             for future in futures:
                 future.release()
 
-    def _submit(self, task: Callable[..., Any], part: Partition) -> Any:
-        if isinstance(part, HeldPart):  # what Dask holds is computed where it is, and handed to the task there
+    def _submit(self, function: Asked, part: Partition, plan: Plan) -> Any:
+        if isinstance(part, HeldPart):  # what Dask holds is computed where it is, and handed to the function there
             held = self.client.compute(part.held)
-            return self.client.submit(_of_held, task, held, part.name, pure=False)
-        return self.client.submit(task, part, pure=False)
+            return self.client.submit(_of_held, function, held, part.name, plan, pure=False)
+        return self.client.submit(function, part, plan, pure=False)
 
 
 @dataclass(frozen=True)
@@ -120,18 +101,12 @@ class HeldPart(Partition):
         yield from TablePart(as_arrow(self.held.compute(scheduler="synchronous")), self.name).batches(plan)
 
 
-def _call(function: Callable[[Partition, Plan], Any], plan: Plan, part: Partition) -> Any:
-    return function(part, plan)
-
-
-def _of_held(task: Callable[..., Any], held: Any, name: str) -> Any:
-    return task(TablePart(as_arrow(held), name))
+def _of_held(function: Asked, held: Any, name: str, plan: Plan) -> Any:
+    return function(TablePart(as_arrow(held), name), plan)
 
 
 def as_arrow(held: Any) -> Any:
     """An Arrow table of what a Dask partition holds: a data frame, or an array with columns x0, x1, …"""
-    import pyarrow as pa
-
     if isinstance(held, np.ndarray):
         rows = held.reshape(len(held), -1)
         return pa.table({f"x{j}": np.ascontiguousarray(rows[:, j]) for j in range(rows.shape[1])})

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from certifit.scale._source import Partition, Plan
 
 Watch = Callable[[int], None]
 """Called with the number of rows of every partition that is done."""
+Asked = Callable[[Partition, Plan], Any]
+"""What is asked of a partition."""
 
 _TRIES = 3  # how often a partition is tried before its failure counts
 
@@ -122,13 +125,27 @@ class Engine(ABC):
     name: str
     workers: int
 
-    @abstractmethod
     def run(self, statistic: Counted, parts: Sequence[Partition], plan: Plan, watch: Watch) -> Counted:
         """The statistic of all partitions together."""
+        total = statistic.of(())
+        for _, found in self.answers(partial(work, statistic=statistic), parts, plan):
+            watch(found.rows)
+            total.merge(found)
+        return total
+
+    def map(self, function: Asked, parts: Sequence[Partition], plan: Plan) -> Iterator[Any]:
+        """The result of a function for every partition, in order."""
+        early: dict[int, Any] = {}
+        nxt = 0
+        for k, answer in self.answers(function, parts, plan):
+            early[k] = answer
+            while nxt in early:
+                yield early.pop(nxt)
+                nxt += 1
 
     @abstractmethod
-    def map(self, function: Callable[[Partition, Plan], Any], parts: Sequence[Partition], plan: Plan) -> Iterator[Any]:
-        """The result of a function for every partition, in order."""
+    def answers(self, function: Asked, parts: Sequence[Partition], plan: Plan) -> Iterator[tuple[int, Any]]:
+        """The result of a function for every partition with the number of that, in whatever order they come."""
 
     def close(self) -> None:  # noqa: B027  # most engines have nothing to let go of
         """Stop the workers that this engine started."""
@@ -140,17 +157,8 @@ class Serial(Engine):
     name = "serial"
     workers = 1
 
-    def run(self, statistic: Counted, parts: Sequence[Partition], plan: Plan, watch: Watch) -> Counted:
-        total = statistic.of(())
-        for part in parts:
-            found = work(part, plan, statistic)
-            watch(found.rows)
-            total.merge(found)
-        return total
-
-    def map(self, function: Callable[[Partition, Plan], Any], parts: Sequence[Partition], plan: Plan) -> Iterator[Any]:
-        for part in parts:
-            yield function(part, plan)
+    def answers(self, function: Asked, parts: Sequence[Partition], plan: Plan) -> Iterator[tuple[int, Any]]:
+        return ((k, function(part, plan)) for k, part in enumerate(parts))
 
 
 class Local(Engine):
@@ -179,39 +187,22 @@ class Local(Engine):
             self._pool.shutdown(wait=True, kill_workers=True)
             self._pool = None
 
-    def run(self, statistic: Counted, parts: Sequence[Partition], plan: Plan, watch: Watch) -> Counted:
-        total = statistic.of(())
-        for found in self._completed([(work, (part, plan, statistic)) for part in parts], parts):
-            watch(found.rows)
-            total.merge(found)
-        return total
-
-    def map(self, function: Callable[[Partition, Plan], Any], parts: Sequence[Partition], plan: Plan) -> Iterator[Any]:
-        answers: dict[int, Any] = {}
-        tasks = [(_numbered, (k, function, part, plan)) for k, part in enumerate(parts)]
-        nxt = 0
-        for k, answer in self._completed(tasks, parts):
-            answers[k] = answer
-            while nxt in answers:
-                yield answers.pop(nxt)
-                nxt += 1
-
-    def _completed(self, tasks: list[tuple[Any, tuple[Any, ...]]], parts: Sequence[Partition]) -> Iterator[Any]:
-        """Answers as they come; a task whose worker died is given to another."""
-        left, tries = list(range(len(tasks)))[::-1], [0] * len(tasks)
+    def answers(self, function: Asked, parts: Sequence[Partition], plan: Plan) -> Iterator[tuple[int, Any]]:
+        """As they come; a partition whose worker died is given to another."""
+        left, tries = list(range(len(parts)))[::-1], [0] * len(parts)
         running: dict[Future[Any], int] = {}
         try:
             while left or running:
                 while left and len(running) < 2 * self.workers:
                     k = left.pop()
                     tries[k] += 1
-                    running[self._submit(*tasks[k])] = k
+                    running[self._submit(function, parts[k], plan)] = k
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     k = running.pop(future)
                     error = future.exception()
                     if error is None:
-                        yield future.result()
+                        yield k, future.result()
                         continue
                     self._judge(error, tries[k], parts[k])
                     left.append(k)
@@ -224,12 +215,12 @@ class Local(Engine):
             for future in running:
                 future.cancel()
 
-    def _submit(self, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
+    def _submit(self, function: Asked, part: Partition, plan: Plan) -> Future[Any]:
         try:
-            return self._executor().submit(task, *arguments)
+            return self._executor().submit(function, part, plan)
         except BrokenExecutor:  # a worker died after its last answer: nothing is lost but the pool
             self.close()
-            return self._executor().submit(task, *arguments)
+            return self._executor().submit(function, part, plan)
 
     def _judge(self, error: BaseException, tries: int, part: Partition) -> None:
         """Raise what another try cannot mend: only a dead worker is worth one."""
@@ -243,10 +234,6 @@ class Local(Engine):
 
 def _nothing() -> None:
     """A worker needs no preparation."""
-
-
-def _numbered(k: int, function: Callable[[Partition, Plan], Any], part: Partition, plan: Plan) -> tuple[int, Any]:
-    return k, function(part, plan)
 
 
 @contextmanager

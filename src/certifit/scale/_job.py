@@ -4,7 +4,7 @@ end."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -53,17 +53,18 @@ class Look(Statistic):
         self.rows += block.rows
         if self.labels and block.y is not None:
             labels, counts = np.unique(block.y, return_counts=True)
-            self.found.update(dict(zip(labels.tolist(), counts.tolist())))
-            if len(self.found) > _CLASSES:
-                raise TableError(f"The target has more than {_CLASSES} different values: these are not classes.")
+            self._count(dict(zip(labels.tolist(), counts.tolist())))
 
     def merge(self, other: Look) -> Look:
         self.rows += other.rows
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        self.found.update(other.found)
+        self._count(other.found)
+        return self
+
+    def _count(self, found: Mapping[Any, int]) -> None:
+        self.found.update(found)
         if len(self.found) > _CLASSES:
             raise TableError(f"The target has more than {_CLASSES} different values: these are not classes.")
-        return self
 
     def finish(self) -> Seen:
         if not self.labels:
@@ -110,6 +111,11 @@ class Seen:
     def digits(self) -> int:
         """Into how many digits numbers are cut."""
         return 3 if self.rows <= _EXACT else 2
+
+    @property
+    def sums(self) -> dict[str, Any]:
+        """What a certificate's evidence says of how the sums are taken."""
+        return {"centre": self.grid.centre, "exponent": self.grid.exponent, "digits": self.digits, **self.weights}
 
 
 class Weights(Statistic):
@@ -267,6 +273,10 @@ class Job:
             {"data": tree.root, "partitions": tree.to_list(), **self._names()},
             self.facts(tree.rows),
         )
+
+    def promise(self, model: BaseEstimator, name: str, evidence: dict[str, Any]) -> None:
+        """The certificate of a fit, issued when it is read."""
+        model._promise_certificates(lambda: (self.certify(name, evidence),))
 
     def _names(self) -> dict[str, Any]:
         """Names of the columns, so that a re-check need not be told."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
+from certifit.certificates import to_float
 from certifit.certificates.sums import Block, Products, Side, Statistic
 from certifit.exceptions import TableError
 from certifit.scale._predict import Answerer
@@ -62,13 +63,7 @@ class Errors(Statistic):
         figures = {"rows": n, "mse": mean_square, "mae": s[2] / n, "bias": s[0] / n}
         if spread > 0:
             figures["r2"] = 1 - mean_square / spread
-        return {k: v if k == "rows" else _float(v) for k, v in figures.items()}
-
-
-def _float(v: Any) -> float:
-    from certifit.certificates._ball import to_float
-
-    return float(to_float(v))
+        return {k: v if k == "rows" else float(to_float(v)) for k, v in figures.items()}
 
 
 def ordered(scores: Array) -> Array:

@@ -89,16 +89,8 @@ def _name(
     w, b = solve(objective, found)
     model.coef_, model.intercept_ = w, b if model.fit_intercept else 0.0
     name_features(model, job.plan.numbers)
-    evidence = {
-        "objective": objective.to_dict(),
-        "coef": w[None],
-        "intercept": np.array([b]),
-        "centre": seen.grid.centre,
-        "exponent": seen.grid.exponent,
-        "digits": seen.digits,
-        **seen.weights,
-    }
-    model._promise_certificates(lambda: (job.certify("moments", evidence),))
+    evidence = {"objective": objective.to_dict(), "coef": w[None], "intercept": np.array([b]), **seen.sums}
+    job.promise(model, "moments", evidence)
     return w, b
 
 

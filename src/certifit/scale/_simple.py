@@ -38,15 +38,7 @@ def fit_gaussian(job: Job, model: BaseEstimator) -> None:
     name_features(model, job.plan.numbers)
     scatter = np.maximum(variance.mid, 0.0) * total[:, None]
     model._adopt_seen(ClassMoments(total, grid.centre + mean.mid, scatter), seen.classes)
-    evidence = {
-        **_shares(model),
-        **model._evidence(),
-        "centre": grid.centre,
-        "exponent": grid.exponent,
-        "digits": 3,
-        **seen.weights,
-    }
-    model._promise_certificates(lambda: (job.certify("gaussian-sums", evidence),))
+    job.promise(model, "gaussian-sums", {**_shares(model), **model._evidence(), **seen.sums, "digits": 3})
 
 
 def _shares(model: BaseEstimator) -> dict[str, Array]:
@@ -81,7 +73,7 @@ def fit_counting(job: Job, model: BaseEstimator) -> None:
     complement = isinstance(model, ComplementNB)
     shares = {"classes": np.asarray(model.classes_)} if complement else _shares(model)
     evidence = {**shares, **model._evidence(), "columns": d, **seen.weights}
-    model._promise_certificates(lambda: (job.certify("complement-sums" if complement else "counted-sums", evidence),))
+    job.promise(model, "complement-sums" if complement else "counted-sums", evidence)
 
 
 def fit_mixed(job: Job, model: BaseEstimator) -> None:
@@ -107,17 +99,9 @@ def fit_mixed(job: Job, model: BaseEstimator) -> None:
     grid = type(seen.grid)(seen.grid.centre[numeric], seen.grid.exponent[numeric])
     found = job.run(MixedSums(seen.classes, layout, grid, seen.weight_exponent), task="sums by class", rows=seen.rows)
     model._adopt_seen(_mixed_statistics(found, layout, grid), seen.classes)
-    evidence = {
-        **_shares(model),
-        **model._evidence(),
-        "numeric": np.array(numeric, dtype=int),
-        "discrete": np.array(discrete, dtype=int),
-        "centre": grid.centre,
-        "exponent": grid.exponent,
-        "digits": 3,
-        **seen.weights,
-    }
-    model._promise_certificates(lambda: (job.certify("mixed-sums", evidence),))
+    own: dict[str, Any] = {"numeric": np.array(numeric, dtype=int), "discrete": np.array(discrete, dtype=int)}
+    own |= {"centre": grid.centre, "exponent": grid.exponent, "digits": 3}
+    job.promise(model, "mixed-sums", {**_shares(model), **model._evidence(), **own, **seen.weights})
 
 
 def _category_names(model: BaseEstimator, values: list[Any], kind: str, name: str) -> list[str]:
@@ -156,11 +140,9 @@ def fit_pca(job: Job, model: BaseEstimator) -> None:
         "variances": np.asarray(model.explained_variance_, dtype=float),
         "mean": np.asarray(model.mean_, dtype=float),
         "slack": (64.0 * 2.0**-52 + 32.0 * d * 2.0**-53) * spread + 2.0 * off,
-        "centre": seen.grid.centre,
-        "exponent": seen.grid.exponent,
-        "digits": seen.digits,
+        **seen.sums,
     }
-    model._promise_certificates(lambda: (job.certify("component-sums", evidence),))
+    job.promise(model, "component-sums", evidence)
 
 
 def fit_standardizer(job: Job, model: BaseEstimator) -> None:

@@ -230,17 +230,8 @@ def promise(
     model: BaseEstimator, job: Job, objective: Objective, at: Fit, seen: Seen, kind: str = "passes", **more: Any
 ) -> None:
     """The certificate of a fit of this kind, issued when it is read."""
-    evidence = {
-        "objective": objective.to_dict(),
-        "coef": at.coef,
-        "intercept": at.intercept,
-        "centre": seen.grid.centre,
-        "exponent": seen.grid.exponent,
-        "digits": seen.digits,
-        **seen.weights,
-        **more,
-    }
-    model._promise_certificates(lambda: (job.certify(kind, evidence),))
+    found = {"objective": objective.to_dict(), "coef": at.coef, "intercept": at.intercept}
+    job.promise(model, kind, {**found, **seen.sums, **more})
 
 
 def refusal(model: BaseEstimator, reason: str) -> str:

@@ -10,20 +10,19 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from certifit._arrow import pa, pacsv, pq
 from certifit._errors import need
 from certifit._types import Array
 from certifit.certificates.sums import Block
 from certifit.exceptions import TableError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv"}
 _LARGE = 192 << 20  # bytes of a Parquet file beyond which its row groups become partitions of their own
@@ -77,6 +76,16 @@ class NamedColumns:
     exposure: str | None = None
 
 
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """TableError, with the name and the first line of the reason, for whatever cannot be read inside."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError) as error:
+        reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+        raise TableError(f"{name} cannot be read: {reason}") from error
+
+
 class Partition:
     """Some rows of the table, under a name."""
 
@@ -88,17 +97,10 @@ class Partition:
 
     def blocks(self, plan: Plan) -> Iterator[Block]:
         """The rows in blocks; TableError, with the name, for whatever cannot be read."""
-        import pyarrow as pa
-
-        try:
+        with reading(self.name):
             for batch in self.batches(plan):
                 if batch.num_rows:
                     yield _block(batch, plan, self.name)
-        except TableError:
-            raise
-        except (pa.ArrowException, OSError, EOFError) as error:
-            reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
-            raise TableError(f"{self.name} cannot be read: {reason}") from error
 
     def ends(self, columns: Sequence[str]) -> tuple[int, dict[str, tuple[float, float]]] | None:
         """Rows, and the smallest and largest number of columns, where the file itself tells; None where it does not."""
@@ -136,16 +138,10 @@ class FilePart(Partition):
         return found.st_size, found.st_mtime_ns
 
     def batches(self, plan: Plan) -> Iterator[pa.RecordBatch]:
-        if self.format == "parquet":
-            yield from self._parquet(plan)
-        elif self.format == "ipc":
-            yield from self._ipc(plan)
-        else:
-            yield from self._csv(plan)
+        read = {"parquet": self._parquet, "ipc": self._ipc, "csv": self._csv}[self.format]
+        return read(plan)
 
     def _parquet(self, plan: Plan) -> Iterator[pa.RecordBatch]:
-        import pyarrow.parquet as pq
-
         facts = pq.read_metadata(self.path)
         groups = list(range(facts.num_row_groups)) if self.groups is None else list(self.groups)
         most = max((facts.row_group(g).total_byte_size for g in groups), default=0)
@@ -156,54 +152,35 @@ class FilePart(Partition):
             yield from file.iter_batches(plan.rows, row_groups=groups, columns=plan.columns, use_threads=False)
 
     def _ipc(self, plan: Plan) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         with pa.OSFile(self.path) as raw, pa.ipc.open_file(raw) as file:
             check_schema(file.schema, plan, self.name)
             for k in range(file.num_record_batches):
                 yield from _cut(file.get_batch(k).select(plan.columns), plan.rows)
 
     def _csv(self, plan: Plan) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-        from pyarrow import csv
-
         kinds = dict(plan.kinds)
         types = {c: pa.float64() if kinds.get(c) == "number" else pa.string() for c in plan.columns}
-        convert = csv.ConvertOptions(column_types=types, include_columns=plan.columns, strings_can_be_null=True)
-        read = csv.ReadOptions(use_threads=False, block_size=1 << 20)
-        with csv.open_csv(self.path, read_options=read, convert_options=convert) as file:
+        convert = pacsv.ConvertOptions(column_types=types, include_columns=plan.columns, strings_can_be_null=True)
+        read = pacsv.ReadOptions(use_threads=False, block_size=1 << 20)
+        with pacsv.open_csv(self.path, read_options=read, convert_options=convert) as file:
             for batch in file:
                 yield from _cut(batch, plan.rows)
 
     def schema(self) -> pa.Schema:
         """The Arrow schema of the file."""
-        import pyarrow as pa
-
-        try:
+        with reading(self.path):
             if self.format == "parquet":
-                import pyarrow.parquet as pq
-
                 return pq.read_schema(self.path)
             if self.format == "ipc":
                 with pa.OSFile(self.path) as raw, pa.ipc.open_file(raw) as file:
                     return file.schema
-            from pyarrow import csv
-
-            with csv.open_csv(self.path, read_options=csv.ReadOptions(block_size=1 << 20)) as file:
+            with pacsv.open_csv(self.path, read_options=pacsv.ReadOptions(block_size=1 << 20)) as file:
                 return file.schema
-        except (pa.ArrowException, OSError) as error:
-            raise TableError(f"{self.path} cannot be read: {str(error).splitlines()[0][:200]}") from error
 
     def ends(self, columns: Sequence[str]) -> tuple[int, dict[str, tuple[float, float]]] | None:
         if self.format != "parquet":
             return None
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            facts = pq.read_metadata(self.path)
-        except (pa.ArrowException, OSError) as error:
-            raise TableError(f"{self.path} cannot be read: {str(error).splitlines()[0][:200]}") from error
+        facts = _facts(self.path)
         place = {facts.schema.column(j).path: j for j in range(facts.num_columns)}
         rows, found = 0, dict[str, tuple[float, float]]()
         for g in range(facts.num_row_groups) if self.groups is None else self.groups:
@@ -235,8 +212,6 @@ class TablePart(Partition):
 
 def kind_of(type_: pa.DataType) -> str:
     """ "number", "word" or "other" for an Arrow type."""
-    import pyarrow as pa
-
     t = pa.types
     if t.is_dictionary(type_):
         return kind_of(type_.value_type)
@@ -299,23 +274,21 @@ def _weights(column: pa.Array, name: str) -> Array:
     return weight
 
 
+def _decoded(column: pa.Array) -> pa.Array:
+    """The values themselves, of a column that stores each of them once."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
 def _numbers(column: pa.Array) -> Array:
     """Numbers as float64; missing ones as NaN."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+    column = _decoded(column)
     if pa.types.is_decimal(column.type) or pa.types.is_boolean(column.type):
         column = column.cast(pa.float64())
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
 
 
 def _words(column: pa.Array) -> Array:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=object)
+    return np.asarray(_decoded(column).to_numpy(zero_copy_only=False), dtype=object)
 
 
 def _target(column: pa.Array, name: str) -> Array:
@@ -323,7 +296,6 @@ def _target(column: pa.Array, name: str) -> Array:
         raise TableError(f"{name}: the target is missing in {column.null_count} rows.")
     if kind_of(column.type) == "word":
         return _words(column).astype(str)
-    import pyarrow as pa
 
     if pa.types.is_boolean(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=bool)
@@ -372,8 +344,6 @@ class Source:
     @classmethod
     def table(cls, data: Any, partitions: int) -> Source:
         """A table in memory, cut into so many partitions."""
-        import pyarrow as pa
-
         if isinstance(data, dict):
             data = pa.table(data)
         elif not isinstance(data, pa.Table):
@@ -442,8 +412,6 @@ def kinds_of(schema: pa.Schema) -> tuple[tuple[str, str], ...]:
 
 def truths_of(schema: pa.Schema) -> frozenset[str]:
     """Names of the columns of truth values."""
-    import pyarrow as pa
-
     return frozenset(f.name for f in schema if pa.types.is_boolean(f.type))
 
 
@@ -459,19 +427,19 @@ def _expanded(pattern: str) -> list[str]:
     return found
 
 
+def _facts(path: str) -> Any:
+    """What a Parquet file notes about its row groups."""
+    with reading(path):
+        return pq.read_metadata(path)
+
+
 def _file_parts(path: str) -> list[Partition]:
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise TableError(f"{path} has an unknown format: {', '.join(sorted(_FORMATS))} can be read in partitions.")
     if _FORMATS[suffix] != "parquet" or os.path.getsize(path) <= _LARGE:
         return [FilePart(path, _FORMATS[suffix])]
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        facts = pq.read_metadata(path)
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(f"{path} cannot be read: {str(error).splitlines()[0][:200]}") from error
+    facts = _facts(path)
     parts, group, size = list[Partition](), list[int](), 0
     for g in range(facts.num_row_groups):
         group.append(g)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from certifit._errors import PairingError
+from certifit.exceptions import PairingError
 from certifit.losses import EvaluationLoss, Loss, Squared
 from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, Zero, regularizer_names
 from certifit.solvers._separable import separable

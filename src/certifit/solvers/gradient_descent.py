@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certifit._errors import DivergenceError
 from certifit._types import Array
+from certifit.exceptions import DivergenceError
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 from certifit.solvers._task import Options, Task

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from certifit._errors import DivergenceError
 from certifit._types import Array
+from certifit.exceptions import DivergenceError
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 

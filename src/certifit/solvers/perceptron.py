@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from certifit._errors import DivergenceError
 from certifit._types import Array, Matrix
+from certifit.exceptions import DivergenceError
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 

@@ -5,8 +5,9 @@ the same folds, says which differences are significant, refits the chosen one on
 it writes ``report.html``, ``model.certifit`` and ``record.json``.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from certifit._passing import later
 from certifit.study._conformal import decisions, prediction_sets
 from certifit.study._evaluate import evaluate, raw_features
 from certifit.study._explain import Explanation, explain
@@ -37,11 +38,5 @@ __all__ = [
     "run_large",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Studies of files larger than memory load as much again as all others: when they are asked for."""
-    if name in ("encoded", "run_large"):
-        from certifit.study import _large
-
-        return getattr(_large, name)
-    raise AttributeError(f"module 'certifit.study' has no attribute {name!r}")
+# Studies of files larger than memory load as much again as all others: when they are asked for.
+__getattr__ = later(__name__, dict.fromkeys(("encoded", "run_large"), "certifit.study._large"))

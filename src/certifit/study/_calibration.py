@@ -185,8 +185,7 @@ def _inner_answers(result: Result, k: int, work: Work, train: Array, at: int) ->
     p = np.full(len(train), np.nan)
     for some, others in inner_folds(work, train):
         model = as_chosen(result, k, work)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             try:
                 fit_weighted(model, work.X[train[some]], work.y[train[some]], work.weights_of(train[some]))
                 chances = np.asarray(model.predict_proba(work.X[train[others]]))

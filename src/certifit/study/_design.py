@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 
 from certifit import resampling
+from certifit._arrow import pa
 from certifit._types import Array
 from certifit.design import Fold
 from certifit.exceptions import OptionError, TableError
@@ -22,9 +23,6 @@ from certifit.study._facts import Facts
 from certifit.study._judge import Measure, measure_for, measure_named, rarest
 from certifit.study._kinds import find_kind
 from certifit.study._threshold import Rule
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)

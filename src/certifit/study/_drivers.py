@@ -53,8 +53,7 @@ def importance(result: Result, work: Work, deadline: float = float("inf")) -> Re
     for k, (train, test) in enumerate(work.folds):
         model = as_chosen(result, k, work)
         rows = np.sort(rng.permutation(test)[:_ROWS])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             fit_weighted(model, work.X[train], work.y[train], work.weights_of(train))
         held = _Held.of(model, work.X[rows])
         (whole,) = _scores(held.model, work, rows, [held.whole])

@@ -51,8 +51,7 @@ def effects(pipeline: Pipeline, work: Work) -> Record | None:
     if Z.size > _CELLS or len(Z) < _ROWS_PER_COLUMN * Z.shape[1]:
         return {"why_not": f"{Z.shape[1]} features are too many for {len(Z)} rows"}
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             summary = model.fit(Z, y).summary()
     except NoOptimumError:
         return {"why_not": "without a penalty the likelihood keeps increasing as some coefficients grow: no optimum"}

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from certifit._arrow import pa
 from certifit._types import Array
 from certifit.exceptions import OptionError
 from certifit.files import Column, Schema, Table, TableError, Target, _cells
 from certifit.study._kinds import SHORT, Found, find_kind, text
 from certifit.study._leaks import alone
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _LEAK = 0.995  # a single column that predicts this well (accuracy, or R² beyond it) leaks the target
 _LEAK_R2 = 0.999
@@ -279,8 +277,6 @@ def _find_leaks(
 
 def _twins(table: Table) -> Array:
     """For each row the first row with the same cells in every column of the file, identifiers included."""
-    import pyarrow as pa
-
     codes = np.empty((table.rows, len(table.columns)), dtype=np.int64)
     for j, name in enumerate(table.columns):
         cells = table.column(name)

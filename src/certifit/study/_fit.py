@@ -60,8 +60,7 @@ def fit(
     work = plan_work(facts, Design().read(facts), None, seed)
     if parameters:
         pipeline = _with_parameters(make_pipeline(candidate, work), parameters, model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             try:
                 pipeline.fit(work.X, work.y)
             except ValueError as error:  # a parameter that cannot be, or data that the model refuses

@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from certifit._arrow import pa, pc
 from certifit._types import Array
 from certifit.files import Column, _cells, _text
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FEW_WORDS = 0.01  # a column with at most this fraction of words among numbers is a column of numbers
 _MANY_LEVELS = 0.5  # more levels than this fraction of the rows: no category
@@ -52,9 +50,6 @@ class Found:
 
 def find_kind(name: str, cells: pa.ChunkedArray, as_category: bool = False) -> Found:
     """Look at all cells of a column and say what it is."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_nested(cells.type) or pa.types.is_binary(cells.type) or pa.types.is_large_binary(cells.type):
         return Found(name, None, f"cells of type {cells.type} cannot be used")
     if pa.types.is_null(cells.type):
@@ -124,8 +119,6 @@ def _number(name: str, cells: pa.ChunkedArray, words: pa.ChunkedArray, missing: 
 
 
 def _mask(bad: Array) -> Any:
-    import pyarrow as pa
-
     return pa.array(bad)
 
 
@@ -161,8 +154,6 @@ def _date(name: str, cells: pa.ChunkedArray, words: pa.ChunkedArray, missing: in
 
 
 def _category(name: str, words: pa.ChunkedArray, missing: int, distinct: int, asked: bool) -> Found:
-    import pyarrow.compute as pc
-
     present = len(words) - missing
     if not asked and present >= 20 and distinct > _MANY_LEVELS * present:
         spaced = pc.mean(pc.match_substring_regex(words, r"\S\s+\S+\s+\S").cast("float64")).as_py() or 0.0

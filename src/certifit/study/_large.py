@@ -16,13 +16,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from certifit._arrow import pa
 from certifit.certificates.sums import Block
 from certifit.exceptions import TableError
 from certifit.files import Schema, Table, TableModel
 from certifit.scale import fit as fit_partitions
 from certifit.scale._api import bytes_of, drawn
 from certifit.scale._families import FITTERS, WEIGHTED
-from certifit.scale._source import Partition, Plan, Source
+from certifit.scale._source import Partition, Plan, Source, reading
 from certifit.study import _winner
 from certifit.study._run import Listener, Silent, Study, run
 from certifit.study._summary import summary
@@ -64,16 +65,13 @@ class EncodedPart(Partition):
         return self.part.mark()
 
     def blocks(self, plan: Plan) -> Iterator[Block]:
-        import pyarrow as pa
-
         try:
-            for batch in self.part.batches(self.raw):
-                yield from self._block(Table(pa.Table.from_batches([batch])), plan)
+            with reading(self.name):
+                for batch in self.part.batches(self.raw):
+                    yield from self._block(Table(pa.Table.from_batches([batch])), plan)
         except TableError as error:
             said = str(error)
             raise TableError(said if self.name in said else f"{self.name}: {said}") from error
-        except (pa.ArrowException, OSError) as error:
-            raise TableError(f"{self.name} cannot be read: {str(error).splitlines()[0][:200]}") from error
 
     def _block(self, table: Table, plan: Plan) -> Iterator[Block]:
         labels, there = self.schema.labels(table)
@@ -226,8 +224,6 @@ def _readable(table: Source, target: str) -> list[str]:
 
 def _typed(sample: Any, table: Source) -> Any:
     """The sample with the types that its columns have in the files, where integers became floats."""
-    import pyarrow as pa
-
     plan = Plan((), tuple(sample.column_names), rows=1, kinds=table.kinds)
     first = next(iter(table.parts[0].batches(plan)), None)
     columns = {}

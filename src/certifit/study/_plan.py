@@ -303,8 +303,7 @@ def outer_folds(y: Array, twins: Array, classes: bool, folds: int, seed: int) ->
     first = np.flatnonzero(twins == np.arange(len(y)))
     kind = StratifiedKFold if classes else KFold
     fold_of = np.empty(len(y), dtype=np.int64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a class of fewer rows than folds after twins are merged
+    with warnings.catch_warnings(action="ignore"):  # a class of fewer rows than folds after twins are merged
         for k, (_, test) in enumerate(kind(folds, shuffle=True, random_state=seed).split(first, y[first])):
             fold_of[first[test]] = k
     fold_of = fold_of[twins]

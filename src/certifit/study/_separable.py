@@ -28,8 +28,7 @@ def told(Z: Array, y: Array) -> Record:
     >>> found["verdict"], found["odd_row"]
     ('overlapping', 2)
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         found = separability(Z, y)
         if len(found.classes) == 2:
             return _two(found, Z, y) if found.holds else _equal_rows(Z, y) or _plain(found)

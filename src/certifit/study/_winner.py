@@ -40,8 +40,7 @@ def refit(result: Result, work: Work, allowance: float = float("inf")) -> tuple[
     grid = result.candidate.parameters(len(work.y), len(work.schema.columns))
     classes = 0 if work.classes is None else len(work.classes)
     needed = result.candidate.seconds(len(work.y), work.features, classes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         if grid and result.pieces and needed > allowance:
             chosen = _most_chosen(result)
             settings = {name: chosen[name.split("__")[-1]] for name in grid}
@@ -243,8 +242,7 @@ def _scored(model: BaseEstimator, work: Work, rows: Array) -> float:
 
 def _learn(model: BaseEstimator, work: Work, rows: Array, test: Array) -> tuple[float, float]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             fit_weighted(model, work.X[rows], work.y[rows], work.weights_of(rows))
             return _scored(model, work, rows), _scored(model, work, test)
     except ValueError:  # too few rows for this model (k-NN with more neighbours than rows)

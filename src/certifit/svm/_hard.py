@@ -12,13 +12,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from certifit._certified import Certified
-from certifit._errors import NotSeparableError, ThinMarginError
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides
 from certifit.design import blocks
+from certifit.exceptions import NotSeparableError, ThinMarginError
 from certifit.geometry import separability
 from certifit.kernels import NAMES, Kernel, Linear, Precomputed, choose
 from certifit.solvers._status import limit_of

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from certifit._errors import NoOptimumError
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, BaseEstimator, Matrix, MatrixLike, Record
 from certifit._validation import check_is_fitted
 from certifit.design import Blocks, TwiceBlocks, WholeBlocks, blocks
+from certifit.exceptions import NoOptimumError
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
 from certifit.kernels._choice import TOO_LARGE
 from certifit.solvers import Solution

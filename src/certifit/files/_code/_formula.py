@@ -50,7 +50,7 @@ class Var:
 
 @dataclass(frozen=True)
 class Op:
-    """``sum``, ``*``, ``-``, ``/``, ``exp`` or ``floor`` of parts."""
+    """``+``, ``*``, ``-``, ``/``, ``exp`` or ``floor`` of parts."""
 
     kind: str
     parts: tuple[Any, ...]
@@ -97,7 +97,7 @@ class Program:
 
 def total(parts: Sequence[Any]) -> Any:
     """The sum of formulas."""
-    return Op("sum", tuple(parts)) if len(parts) != 1 else parts[0]
+    return Op("+", tuple(parts)) if len(parts) != 1 else parts[0]
 
 
 def times(a: float, b: Any) -> Any:
@@ -114,11 +114,6 @@ def used(formula: Any) -> set[str]:
     """Names that a formula uses."""
     if isinstance(formula, Var):
         return {formula.name}
-    parts: tuple[Any, ...] = ()
     if isinstance(formula, Op):
-        parts = formula.parts
-    elif isinstance(formula, If):
-        parts = (formula.question, formula.yes, formula.no)
-    elif isinstance(formula, AtMost):
-        parts = (formula.a, formula.b)
-    return set().union(*(used(p) for p in parts)) if parts else set()
+        return set().union(*map(used, formula.parts))
+    return set().union(*map(used, vars(formula).values())) if isinstance(formula, (If, AtMost)) else set()

@@ -69,35 +69,19 @@ def _parts_of_dates(program: Program, encoder: BaseEstimator) -> dict[int, tuple
     found: dict[int, tuple[str, Any]] = {}
     used = {int(j) for j in (*encoder.kept_, *encoder.level_column_)}
     made: dict[int, dict[str, Any]] = {}
+
+    def arithmetic(sign: str, a: Any, b: Any, *sides: Any) -> Any:
+        if sign == "<=":
+            return program.name(If(AtMost(a, b), *sides))
+        return program.name(Op("floor", (Op("/", (a, b)),)) if sign == "//" else Op(sign, (a, b)))
+
     for k, (j, part) in enumerate(encoder.parts_, start=len(encoder.names)):
         if k in used:
             name = encoder.names[j]
             if j not in made:
-                made[j] = parts(_Formulas(program), program.name(If(Missing(name), 0.0, Col(name))))
+                made[j] = parts(arithmetic, program.name(If(Missing(name), 0.0, Col(name))))
             found[k] = name, made[j][part]
     return found
-
-
-class _Formulas:
-    """The arithmetic of dates as named formulas."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-
-    def plus(self, a: Any, b: Any) -> Any:
-        return self.program.name(Op("sum", (a, b)))
-
-    def minus(self, a: Any, b: Any) -> Any:
-        return self.program.name(Op("-", (a, b)))
-
-    def times(self, a: Any, b: float) -> Any:
-        return self.program.name(Op("*", (a, b)))
-
-    def floor_of_ratio(self, a: Any, b: float) -> Any:
-        return self.program.name(Op("floor", (Op("/", (a, b)),)))
-
-    def choose(self, a: Any, b: float, yes: Any, no: Any) -> Any:
-        return self.program.name(If(AtMost(a, b), yes, no))
 
 
 def _additive(program: Program, basis: BaseEstimator, features: list[Any]) -> list[Any]:

@@ -136,12 +136,9 @@ def _labels(classes: Array) -> Array:
     labels = np.asarray(classes)
     if labels.dtype.kind == "U" or (labels.dtype.kind == "O" and all(isinstance(c, str) for c in labels)):
         return labels.astype(object)
-    if labels.dtype.kind in "iu":
-        return labels.astype(np.int64)
-    if labels.dtype.kind == "f":
-        return labels.astype(np.float64)
-    if labels.dtype.kind == "b":
-        return labels
+    kinds: dict[str, Any] = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}
+    if labels.dtype.kind in kinds:
+        return labels.astype(kinds[labels.dtype.kind])
     raise ExportError("Class labels of an ONNX graph must be all strings or all numbers, not a mixture.")
 
 

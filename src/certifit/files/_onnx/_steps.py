@@ -130,41 +130,28 @@ def columns_of_table(g: Graph, step: BaseEstimator, x: str) -> str:
     return g.joined(parts)
 
 
+_SIGNS = {"+": "Add", "-": "Sub", "*": "Mul"}
+
+
 def _with_dates(g: Graph, step: BaseEstimator, x: str) -> str:
     """The columns, and behind them the parts of dates; those of a missing date are missing."""
     if not step.parts_:
         return x
     found: dict[int, dict[str, str]] = {}
     columns = [x]
+
+    def arithmetic(sign: str, a: str, b: Any, *sides: str) -> str:
+        if sign == "<=":
+            return g("Where", g("LessOrEqual", a, b), *sides)
+        return g("Floor", g("Div", a, b)) if sign == "//" else g(_SIGNS[sign], a, b)
+
     for j, part in step.parts_:
         days = g("Gather", x, [j], axis=1)
         gone = g("IsNaN", days)
         if j not in found:
-            found[j] = calendar_parts(_Nodes(g), g("Where", gone, 0.0, days))
+            found[j] = calendar_parts(arithmetic, g("Where", gone, 0.0, days))
         columns.append(g("Where", gone, np.nan, found[j][part]))
     return g.joined(columns)
-
-
-class _Nodes:
-    """The arithmetic of dates as operators of a graph."""
-
-    def __init__(self, g: Graph) -> None:
-        self.g = g
-
-    def plus(self, a: str, b: Any) -> str:
-        return self.g("Add", a, b)
-
-    def minus(self, a: str, b: Any) -> str:
-        return self.g("Sub", a, b)
-
-    def times(self, a: str, b: float) -> str:
-        return self.g("Mul", a, b)
-
-    def floor_of_ratio(self, a: str, b: float) -> str:
-        return self.g("Floor", self.g("Div", a, b))
-
-    def choose(self, a: str, b: float, yes: str, no: str) -> str:
-        return self.g("Where", self.g("LessOrEqual", a, b), yes, no)
 
 
 def _columns_with_gaps(g: Graph, step: BaseEstimator, x: str) -> str:

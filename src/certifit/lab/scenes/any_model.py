@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Frame, Layer, Marks, Panel, Proof, Raster, Table
+from certifit.lab._frame import Frame, Layer, Marks, Panel, Proof, Raster
 from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, labelled
 
 
@@ -96,20 +96,15 @@ class AnyModel(Scene):
     def frame(self, shown: Shown, step: int) -> Frame:
         """The regions and the proof."""
         board, model = shown.board, shown.answer
-        counts = Table(
-            "points",
-            ["class", "points"],
-            [[board.label(int(c)), int(np.sum(board.y == c))] for c in np.unique(board.y)],
-        )
         if step == 0:
-            return Frame([], [counts], f"The points: {board.axes[0]} and {board.axes[1]}, in their own units.")
+            return Frame([], [board.counts()], f"The points: {board.axes[0]} and {board.axes[1]}, in their own units.")
         G, shape = board.grid(100, 40)
         predicted = model.predict(board.X)
         wrong = np.flatnonzero(predicted != board.y)
         layers: list[Layer] = [Raster(model.predict(G).reshape(shape), strength=0.24), Marks(wrong, "ring", "bad")]
         name = shown["model"][0].upper() + shown["model"][1:]
         caption = f"{name}: {len(wrong)} of {len(board.y)} points get another label than their own (circled)."
-        panels: list[Panel] = [counts, Proof.later() if board.quick else Proof.of(model.certificate_)]
+        panels: list[Panel] = [board.counts(), Proof.later() if board.quick else Proof.of(model.certificate_)]
         sure = model.certain(board.X) if hasattr(model, "certain") and not board.quick else None
         proved = not board.quick and bool(model.certificate_.holds)
         return Frame(

@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Answer, Areas, Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Series
+from certifit.lab._frame import Answer, Areas, Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Series, band
 from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Slider
 
 _DRAWN = 7  # lines drawn at random from the belief
@@ -56,7 +56,7 @@ class BayesianLine(Scene):
     )
     presets = (
         Preset("a line", _presets.trend(14, 0.4, 4), view=(-3, 3, -3, 3)),
-        Preset("a wave", _presets.wave(16, 0.2, 2), {"degree": 5, "noise": 0.25, "width": 1}, view=(-4, 4, -3, 3)),
+        Preset("a wave", _presets.wave(16, 0.2, 2), {"degree": 5, "noise": 0.25, "width": 1}),
         Preset("two points", [[-1.0, -1.0, 0.0], [1.0, 0.5, 0.0]], view=(-3, 3, -3, 3)),
     )
 
@@ -78,11 +78,8 @@ class BayesianLine(Scene):
         board, model = shown.board, shown.answer[0]
         xs = np.linspace(board.view[0], board.view[1], 121)
         mean, std, draws = _belief(shown, step, xs)
-        band = np.concatenate(
-            [np.column_stack([xs, mean - 1.96 * std]), np.column_stack([xs, mean + 1.96 * std])[::-1]]
-        )
         layers: list[Layer] = [
-            Areas([band], "class0", 0.15),
+            Areas([band(xs, mean, 1.96 * std)], "class0", 0.15),
             Lines([np.column_stack([xs, d]) for d in draws], "class5", 1, name="lines drawn from the belief"),
             Lines([np.column_stack([xs, mean])], "ink", 2.5, name="mean"),
             Marks(np.arange(step, len(board.X)), "faint"),

@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Areas, Curve, Formula, Frame, Layer, Lines, Panel, Proof, Series, Table
+from certifit.lab._frame import Areas, Curve, Formula, Frame, Layer, Lines, Panel, Proof, Series, Table, band
 from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Slider
 
 
@@ -112,12 +112,9 @@ class BiasVariance(Scene):
         xs = middle + half * ts
         fits = np.array([model.predict(powers(ts)) for model in models[: step + 1]])
         mean, spread = fits.mean(axis=0), fits.std(axis=0)
-        band = np.concatenate(
-            [np.column_stack([xs, mean - 2 * spread]), np.column_stack([xs, mean + 2 * spread])[::-1]]
-        )
         t, values = training[step]
         layers: list[Layer] = [
-            Areas([band], "class0", 0.13),
+            Areas([band(xs, mean, 2 * spread)], "class0", 0.13),
             Lines([np.column_stack([xs, f]) for f in fits[-12:-1]], "class5", 1, name="earlier fits"),
             Lines([np.column_stack([xs, fits[-1]])], "class0", 2, name="this fit"),
             Lines([np.column_stack([xs, mean])], "accent", 2.5, dash=True, name="mean of the fits"),

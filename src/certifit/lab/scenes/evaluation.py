@@ -9,7 +9,7 @@ import numpy as np
 import certifit as cf
 from certifit.lab import _presets
 from certifit.lab._frame import Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series, Table, within
-from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Slider, labelled
+from certifit.lab._scene import Board, Preset, Probe, Scene, Shown, Slider, labelled
 
 if TYPE_CHECKING:
     from certifit.metrics import Confusion
@@ -52,15 +52,10 @@ class Evaluation(Scene):
         Slider("level", "level of the intervals", 0.5, 0.99, 0.95, step=0.01),
     )
     presets = (
-        Preset("overlapping", _presets.clouds([(-0.7, -0.3), (0.8, 0.4)], 40, 1.0, 2), view=(-4, 4, -3, 3)),
-        Preset("few positives", _presets.uneven(60, 10, 3), {"threshold": 0.3}, view=(-4, 4, -3, 3)),
-        Preset("hardly separable", _presets.clouds([(-0.2, 0), (0.2, 0.1)], 40, 1.1, 4), view=(-4, 4, -3, 3)),
+        Preset("overlapping", _presets.clouds([(-0.7, -0.3), (0.8, 0.4)], 40, 1.0, 2)),
+        Preset("few positives", _presets.uneven(60, 10, 3), {"threshold": 0.3}),
+        Preset("hardly separable", _presets.clouds([(-0.2, 0), (0.2, 0.1)], 40, 1.1, 4)),
     )
-
-    def check(self, board: Board) -> None:
-        """Both classes are needed."""
-        if len(board.y) < 2 or len(np.unique(board.y)) < 2:
-            raise LabError("Draw at least one point of each class.")
 
     def steps(self, shown: Shown) -> int:
         """The chosen threshold comes last; before it, a walk along the ROC curve."""

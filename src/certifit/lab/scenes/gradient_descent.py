@@ -114,7 +114,7 @@ class GradientDescent(Scene):
         Slider("steps", "steps at most", 1, 200, 60, step=1),
     )
     presets = (
-        Preset("narrow valley", [[-3.2, 1.1, 0]], view=(-4, 4, -3, 3)),
+        Preset("narrow valley", [[-3.2, 1.1, 0]]),
         Preset(
             "two starts, two valleys",
             [[-3, 0, 0], [3, 0, 0]],
@@ -122,7 +122,7 @@ class GradientDescent(Scene):
             view=(-4, 4, -1, 5),
         ),
         Preset("diverging", [[-1, 0, 0]], {"function": "bowl", "step": 2.05}, view=(-4, 4, -1, 5)),
-        Preset("banana", [[-1.5, 2, 0]], {"function": "banana", "step": 0.02, "steps": 200}, view=(-4, 4, -3, 3)),
+        Preset("banana", [[-1.5, 2, 0]], {"function": "banana", "step": 0.02, "steps": 200}),
     )
 
     def check(self, board: Board) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab._frame import Areas, Arrows, Curve, Formula, Frame, Labels, Layer, Lines, Panel, Proof, Series, Table
-from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider
+from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, square
 
 _WAYS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
 
@@ -141,14 +141,14 @@ def _map(shown: Shown, plan: Any) -> list[Layer]:
         x, y = state[1] + 0.5, up - 1 - state[0] + 0.5
         value = float(plan.values[i])
         tone = "class2" if value >= 0 else "class1"
-        layers.append(Areas([_box(x, y, 0.48)], tone, max(0.04, 0.55 * abs(value) / top)))
+        layers.append(Areas([square(x, y, 0.48)], tone, max(0.04, 0.55 * abs(value) / top)))
         at.append([x, y + 0.24])
         words.append(f"{value:.2f}")
         if str(plan.policy[i]) in _WAYS:
             dx, dy = _WAYS[str(plan.policy[i])]
             starts.append([x - 0.16 * dx, y - 0.12 - 0.16 * dy])
             ends.append([x + 0.2 * dx, y - 0.12 + 0.2 * dy])
-    walls = [_box(c + 0.5, up - r - 0.5, 0.5) for r in range(up) for c in range(across) if world.squares[r][c] == "#"]
+    walls = [square(c + 0.5, up - r - 0.5, 0.5) for r in range(up) for c in range(across) if world.squares[r][c] == "#"]
     frame = [[0, 0], [across, 0], [across, up], [0, up], [0, 0]]
     return [
         *layers,
@@ -157,10 +157,6 @@ def _map(shown: Shown, plan: Any) -> list[Layer]:
         Arrows(starts, ends, "ink"),
         Labels(at, words),
     ]
-
-
-def _box(x: float, y: float, r: float) -> list[list[float]]:
-    return [[x - r, y - r], [x + r, y - r], [x + r, y + r], [x - r, y + r]]
 
 
 def _bounds(plan: Any, sweeps: int) -> Curve:

@@ -52,16 +52,13 @@ class Clusters(Scene):
         Slider("seed", "seed", 0, 20, 0, step=1),
     )
     presets = (
-        Preset(
-            "three clouds", _presets.unlabelled([(-1.8, -1), (1.7, -1.2), (0.1, 1.5)], 25, 0.5, 3), view=(-4, 4, -3, 3)
-        ),
+        Preset("three clouds", _presets.unlabelled([(-1.8, -1), (1.7, -1.2), (0.1, 1.5)], 25, 0.5, 3)),
         Preset(
             "a bad start",
             _presets.unlabelled([(-2, -1.2), (2, -1.2), (-2, 1.2), (2, 1.2)], 15, 0.35, 3),
             {"k": 4, "init": "random", "seed": 1},
-            view=(-4, 4, -3, 3),
         ),
-        Preset("one cloud", _presets.unlabelled([(0, 0)], 80, 1.0, 1), view=(-4, 4, -3, 3)),
+        Preset("one cloud", _presets.unlabelled([(0, 0)], 80, 1.0, 1)),
     )
 
     def check(self, board: Board) -> None:

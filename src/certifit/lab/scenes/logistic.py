@@ -73,24 +73,10 @@ class Logistic(Scene):
         Slider("miss", "cost of a missed B", 0.1, 10, 5, log=True, when=("decide", ("costs",))),
     )
     presets = (
-        Preset("two clouds", _presets.clouds([(-0.9, -0.4), (0.9, 0.5)], 30, 0.9, 2), view=(-4, 4, -3, 3)),
-        Preset(
-            "separable: no optimum",
-            _presets.clouds([(-1.3, -0.6), (1.3, 0.9)], 20, 0.45, 3),
-            {"penalised": False},
-            view=(-4, 4, -3, 3),
-        ),
-        Preset(
-            "a missed B costs five",
-            _presets.clouds([(-0.9, -0.4), (0.9, 0.5)], 30, 0.9, 2),
-            {"decide": "costs"},
-            view=(-4, 4, -3, 3),
-        ),
+        Preset("two clouds", _presets.clouds([(-0.9, -0.4), (0.9, 0.5)], 30, 0.9, 2)),
+        Preset("separable: no optimum", _presets.clouds([(-1.3, -0.6), (1.3, 0.9)], 20, 0.45, 3), {"penalised": False}),
+        Preset("a missed B costs five", _presets.clouds([(-0.9, -0.4), (0.9, 0.5)], 30, 0.9, 2), {"decide": "costs"}),
     )
-
-    def check(self, board: Board) -> None:
-        """Both classes are needed."""
-        board.two_classes()
 
     def steps(self, shown: Shown) -> int:
         """Iterations, or doublings."""

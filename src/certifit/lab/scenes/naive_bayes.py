@@ -51,9 +51,9 @@ class NaiveBayes(Scene):
         Slider("smoothing", "smoothing", 1e-9, 1.0, 1e-9, log=True),
     )
     presets = (
-        Preset("wide and narrow", _presets.bells(25, 1), view=(-4, 4, -3, 3)),
-        Preset("three classes", _presets.clouds([(-1.5, -1), (1.5, -0.8), (0, 1.4)], 20, 0.7, 2), view=(-4, 4, -3, 3)),
-        Preset("exclusive or fools it", _presets.corners(12, 0.35, 3), view=(-4, 4, -3, 3)),
+        Preset("wide and narrow", _presets.bells(25, 1)),
+        Preset("three classes", _presets.clouds([(-1.5, -1), (1.5, -0.8), (0, 1.4)], 20, 0.7, 2)),
+        Preset("exclusive or fools it", _presets.corners(12, 0.35, 3)),
     )
 
     def check(self, board: Board) -> None:
@@ -91,11 +91,9 @@ class NaiveBayes(Scene):
             )
         panels: list[Panel] = [_density(model, k, name), _means(board, model)]
         panels.append(Proof.later() if board.quick else Proof.of(model.certificate_))
-        stop = (
-            "Proved: these are the means and variances; nothing further can be gained."
-            if last and _holds(shown)
-            else ""
-        )
+        stop = ""
+        if last and not board.quick and model.certificate_.holds:
+            stop = "Proved: these are the means and variances; nothing further can be gained."
         answers = labelled(board, model.predict(board.X)) if last else ()
         return Frame(layers, panels, caption, stop, answers)
 
@@ -103,10 +101,6 @@ class NaiveBayes(Scene):
         """Probabilities at a place."""
         p = shown.answer.predict_proba(np.array([[x, y]]))[0]
         return Probe([f"probability of {shown.board.label(int(c))}: {v:.4f}" for c, v in zip(shown.answer.classes_, p)])
-
-
-def _holds(shown: Shown) -> bool:
-    return not shown.board.quick and bool(shown.answer.certificate_.holds)
 
 
 def _bell(model: GaussianNB, k: int) -> list[Layer]:

@@ -62,13 +62,8 @@ class Neighbors(Scene):
     )
     presets = (
         Preset("moons", _presets.moons(30, 0.2, 1), view=(-2, 3, -1.5, 2.25)),
-        Preset("three clouds", _presets.clouds([(-1.5, -1), (1.5, -0.8), (0, 1.4)], 20, 0.9, 2), view=(-4, 4, -3, 3)),
-        Preset(
-            "condensed",
-            _presets.clouds([(-1.2, -0.3), (1.2, 0.3)], 40, 0.8, 6),
-            {"k": 1, "keep": "condensed"},
-            view=(-4, 4, -3, 3),
-        ),
+        Preset("three clouds", _presets.clouds([(-1.5, -1), (1.5, -0.8), (0, 1.4)], 20, 0.9, 2)),
+        Preset("condensed", _presets.clouds([(-1.2, -0.3), (1.2, 0.3)], 40, 0.8, 6), {"k": 1, "keep": "condensed"}),
     )
 
     def check(self, board: Board) -> None:

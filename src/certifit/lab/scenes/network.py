@@ -11,7 +11,7 @@ import numpy as np
 import certifit as cf
 from certifit.lab import _presets
 from certifit.lab._frame import Answer, Areas, Curve, Formula, Frame, Layer, Lines, Panel, Proof, Raster, Series
-from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider
+from certifit.lab._scene import Choice, Preset, Probe, Scene, Shown, Slider, square
 
 if TYPE_CHECKING:
     from certifit.neural import MLPClassifier
@@ -75,10 +75,6 @@ class Network(Scene):
         Preset("moons", _presets.moons(30, 0.12, 1), {"units": 8, "activation": "relu"}, view=(-2, 3, -1.5, 2.25)),
     )
 
-    def check(self, board: Board) -> None:
-        """Both classes are needed."""
-        board.two_classes()
-
     def hurried(self, params: dict[str, Any]) -> dict[str, Any]:
         """While a point is dragged, the first iterations only."""
         return {**params, "iterations": min(params["iterations"], 15), "layers": params["layers"]}
@@ -106,7 +102,7 @@ class Network(Scene):
         stop = ""
         if last and not board.quick:
             radius = model.certified_radius(board.X)
-            layers.append(Areas([_square(x, r) for x, r in zip(board.X, radius)], "good", 0.04, edge=True))
+            layers.append(Areas([square(x[0], x[1], r) for x, r in zip(board.X, radius)], "good", 0.04, edge=True))
             guess = model.predict(board.X)
             answers = [
                 Answer(board.label(int(g)), bool(r > 0), f"no other label within {r:.3g} in each coordinate")
@@ -130,11 +126,7 @@ class Network(Scene):
             f"probability of {shown.board.label(1)}: {float(model.predict_proba(at)[0, 1]):.4f}",
             f"label proved within {r:.3g}",
         ]
-        return Probe(lines, [Areas([_square(at[0], r)], "good", 0.25, edge=True)])
-
-
-def _square(x: np.ndarray, r: float) -> list[list[float]]:
-    return [[x[0] - r, x[1] - r], [x[0] + r, x[1] - r], [x[0] + r, x[1] + r], [x[0] - r, x[1] + r]]
+        return Probe(lines, [Areas([square(x, y, r)], "good", 0.25, edge=True)])
 
 
 def _falls(model: MLPClassifier, step: int) -> Curve:

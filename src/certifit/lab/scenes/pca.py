@@ -54,9 +54,9 @@ class Components(Scene):
         Slider("angle", "its angle in degrees", 0, 180, 90, step=1, when=("own", (True,))),
     )
     presets = (
-        Preset("a tilted cloud", _presets.tilted(60, 0.55, 0.5, 1), view=(-4, 4, -3, 3)),
-        Preset("nearly a line", _presets.tilted(40, 0.1, -0.9, 2), {"own": True, "angle": 20}, view=(-4, 4, -3, 3)),
-        Preset("round: any axis will do", _presets.tilted(80, 1.0, 0.0, 3), {"own": True}, view=(-4, 4, -3, 3)),
+        Preset("a tilted cloud", _presets.tilted(60, 0.55, 0.5, 1)),
+        Preset("nearly a line", _presets.tilted(40, 0.1, -0.9, 2), {"own": True, "angle": 20}),
+        Preset("round: any axis will do", _presets.tilted(80, 1.0, 0.0, 3), {"own": True}),
     )
 
     def check(self, board: Board) -> None:

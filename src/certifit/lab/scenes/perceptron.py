@@ -68,14 +68,10 @@ class Perceptron(Scene):
         Slider("b", "start b", -5, 5, 0, step=0.5),
     )
     presets = (
-        Preset("separable", _presets.clouds([(-1.2, -0.6), (1.3, 0.9)], 20, 0.55, 3), view=(-4, 4, -3, 3)),
-        Preset("overlapping", _presets.clouds([(-0.6, 0), (0.6, 0.3)], 20, 0.8, 1), view=(-4, 4, -3, 3)),
-        Preset("exclusive or", _presets.corners(1, 0.0, 0), {"passes": 5}, view=(-4, 4, -3, 3)),
+        Preset("separable", _presets.clouds([(-1.2, -0.6), (1.3, 0.9)], 20, 0.55, 3)),
+        Preset("overlapping", _presets.clouds([(-0.6, 0), (0.6, 0.3)], 20, 0.8, 1)),
+        Preset("exclusive or", _presets.corners(1, 0.0, 0), {"passes": 5}),
     )
-
-    def check(self, board: Board) -> None:
-        """Both classes are needed."""
-        board.two_classes()
 
     def steps(self, shown: Shown) -> int:
         """The start, then one for each mistake."""

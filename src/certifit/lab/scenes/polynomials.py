@@ -116,12 +116,10 @@ class Polynomials(Scene):
         panels: list[Panel] = [_formula(model, scale)]
         if not board.quick:
             panels += [*self._paths(shown, step), Proof.of(model.certificate_)]
-        holds = last and not board.quick and model.certificate_.holds
-        stop = (
-            f"Proved within {_gap(model)} (relative) of the least error: nothing further can be gained."
-            if holds
-            else ""
-        )
+        stop = ""
+        if last and not board.quick and model.certificate_.holds:
+            gap = within(float(model.certificate_.figures["relative_gap"]))
+            stop = f"Proved within {gap} (relative) of the least error: nothing further can be gained."
         answers = [Answer(f"{g:.4g}", None, f"residual {y - g:+.3g}") for (_, y), g in zip(board.X, guess)]
         return Frame(layers, panels, caption, stop, answers)
 
@@ -149,10 +147,6 @@ class Polynomials(Scene):
         degree, strength = self._at(shown, step)
         model = final if step == self.steps(shown) - 1 else fit(degree, strength)
         return Probe([f"the curve here: {float(model.predict(powers([x], degree))[0]):.4g}"])
-
-
-def _gap(model: Any) -> str:
-    return within(float(model.certificate_.figures["relative_gap"]))
 
 
 def _formula(model: Any, scale: tuple[float, float]) -> Formula:

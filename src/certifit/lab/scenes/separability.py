@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Areas, Dots, Frame, Layer, Lines, Marks, Panel, Proof, Table
+from certifit.lab._frame import Areas, Dots, Frame, Layer, Lines, Marks, Panel, Proof
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, labelled
 
 
@@ -46,24 +46,10 @@ class Separability(Scene):
         Choice("line", "line shown", ("of the proof", "widest margin")),
     )
     presets = (
-        Preset("overlapping", _presets.clouds([(-0.7, 0), (0.7, 0.3)], 12, 0.8, 1), view=(-4, 4, -3, 3)),
-        Preset(
-            "separable",
-            _presets.clouds([(-1.2, -0.6), (1.2, 0.8)], 15, 0.5, 3),
-            {"line": "widest margin"},
-            view=(-4, 4, -3, 3),
-        ),
-        Preset(
-            "touching",
-            [[-2, 0, 0], [-1, 1, 0], [0, 0, 0], [0, 0, 1], [1, -1, 1], [2, 1, 1]],
-            {"rigor": "exact"},
-            view=(-4, 4, -3, 3),
-        ),
+        Preset("overlapping", _presets.clouds([(-0.7, 0), (0.7, 0.3)], 12, 0.8, 1)),
+        Preset("separable", _presets.clouds([(-1.2, -0.6), (1.2, 0.8)], 15, 0.5, 3), {"line": "widest margin"}),
+        Preset("touching", [[-2, 0, 0], [-1, 1, 0], [0, 0, 0], [0, 0, 1], [1, -1, 1], [2, 1, 1]], {"rigor": "exact"}),
     )
-
-    def check(self, board: Board) -> None:
-        """Both classes are needed."""
-        board.two_classes()
 
     def steps(self, shown: Shown) -> int:
         """Points, hulls, proof."""
@@ -73,14 +59,14 @@ class Separability(Scene):
         """Up to this step."""
         board, (verdict, _) = shown.board, shown.answer
         if step == 0:
-            return Frame([], [_counts(board)], "The points. Can a line have one class on each side?")
+            return Frame([], [board.counts()], "The points. Can a line have one class on each side?")
         hulls: list[Layer] = [Areas([h], f"class{k}", 0.16, edge=True) for k in (0, 1) if len(h := _hull(board, k)) > 1]
         if step == 1:
             return Frame(
-                hulls, [_counts(board)], "Around each class its convex hull: all weighted averages of its points."
+                hulls, [board.counts()], "Around each class its convex hull: all weighted averages of its points."
             )
         layers, caption = _separator(shown) if verdict.verdict == "separable" else _mixture(shown)
-        panels: list[Panel] = [Proof.of(verdict.certificate), _counts(board)]
+        panels: list[Panel] = [Proof.of(verdict.certificate), board.counts()]
         answers = (
             ()
             if verdict.w is None
@@ -149,9 +135,3 @@ def _mixture(shown: Shown) -> tuple[list[Layer], str]:
     ]
     said = "the star is a weighted average of the circled points of either class, so no line separates them."
     return layers, f"{words}: {said}"
-
-
-def _counts(board: Board) -> Table:
-    return Table(
-        "points", ["class", "points"], [[board.label(k), int(np.sum(board.y == k))] for k in np.unique(board.y)]
-    )

@@ -9,7 +9,7 @@ import numpy as np
 import certifit as cf
 from certifit.lab import _presets
 from certifit.lab._frame import Curve, Formula, Frame, Layer, Marks, Panel, Proof, Raster, Series, Table, within
-from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider, labelled
+from certifit.lab._scene import Choice, Preset, Probe, Scene, Shown, Slider, labelled
 
 if TYPE_CHECKING:
     from certifit._trace import TraceRow
@@ -59,27 +59,13 @@ class SupportVectors(Scene):
         Slider("degree", "degree", 2, 5, 2, step=1, when=("kernel", ("poly",))),
     )
     presets = (
-        Preset("soft margin", _presets.clouds([(-1, -0.5), (1, 0.6)], 25, 0.75, 5), view=(-4, 4, -3, 3)),
-        Preset(
-            "hard margin",
-            _presets.clouds([(-1.3, -0.6), (1.3, 0.9)], 20, 0.45, 3),
-            {"margin": "hard"},
-            view=(-4, 4, -3, 3),
-        ),
+        Preset("soft margin", _presets.clouds([(-1, -0.5), (1, 0.6)], 25, 0.75, 5)),
+        Preset("hard margin", _presets.clouds([(-1.3, -0.6), (1.3, 0.9)], 20, 0.45, 3), {"margin": "hard"}),
         Preset(
             "moons", _presets.moons(25, 0.12, 0), {"kernel": "rbf", "C": 10, "gamma": 1.5}, view=(-2, 3, -1.5, 2.25)
         ),
-        Preset(
-            "exclusive or",
-            _presets.corners(1, 0.0, 0),
-            {"margin": "hard", "kernel": "poly", "gamma": 1.0},
-            view=(-4, 4, -3, 3),
-        ),
+        Preset("exclusive or", _presets.corners(1, 0.0, 0), {"margin": "hard", "kernel": "poly", "gamma": 1.0}),
     )
-
-    def check(self, board: Board) -> None:
-        """Both classes are needed."""
-        board.two_classes()
 
     def steps(self, shown: Shown) -> int:
         """The start and every move of a pair."""

@@ -60,9 +60,9 @@ class Tree(Scene):
         Slider("alpha", "pruning α", 0.0, 0.2, 0.0, step=0.002),
     )
     presets = (
-        Preset("a disc with noise", _presets.rings(35, 0.45, 4), {"alpha": 0.02}, view=(-4, 4, -3, 3)),
-        Preset("exclusive or", _presets.corners(12, 0.4, 3), {"depth": 3}, view=(-4, 4, -3, 3)),
-        Preset("three classes", _presets.clouds([(-1.5, -1), (1.5, -0.8), (0, 1.4)], 20, 0.8, 2), view=(-4, 4, -3, 3)),
+        Preset("a disc with noise", _presets.rings(35, 0.45, 4), {"alpha": 0.02}),
+        Preset("exclusive or", _presets.corners(12, 0.4, 3), {"depth": 3}),
+        Preset("three classes", _presets.clouds([(-1.5, -1), (1.5, -0.8), (0, 1.4)], 20, 0.8, 2)),
     )
 
     def check(self, board: Board) -> None:
