@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 from pathlib import Path
 
+import certifit as cf
 from certifit.cli._commands import read, say, with_target
 from certifit.cli._errors import UsageError
 
@@ -12,8 +14,6 @@ from certifit.cli._errors import UsageError
 def judge_file(data: str, target: str | None, file: Path, asked: tuple[str, str, float]) -> int:
     """certifit certify --coefficients."""
     import numpy as np
-
-    from certifit.judge import certify_coefficients as judge
 
     given = _coefficients(file)
     if target is None:
@@ -37,7 +37,7 @@ def judge_file(data: str, target: str | None, file: Path, asked: tuple[str, str,
         y = y.astype(float)
     loss, regularizer, lam = asked
     try:
-        certificate = judge([given[name] for name in names], b, X, y, loss, regularizer, lam)
+        certificate = cf.certify_coefficients([given[name] for name in names], b, X, y, loss, regularizer, lam)
         found = certificate.diagnose(X, y)
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -61,8 +61,6 @@ def _left_over(data: str, given: dict[str, float] | list[float]) -> str | None:
 
 def _coefficients(file: Path) -> dict[str, float] | list[float]:
     """Numbers by the names of their columns, or without names in their order."""
-    import csv
-
     try:
         lines = [row for row in csv.reader(file.read_text(encoding="utf-8").splitlines()) if row]
         if len(lines) == 1 or all(len(row) == 1 for row in lines):

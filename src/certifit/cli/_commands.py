@@ -1,9 +1,11 @@
-"""What the commands do. Heavy imports stand inside the functions: ``certifit --help`` needs none of them."""
+"""What the commands do. ``cf.files`` and the like load when a command uses them: ``certifit --help`` needs none."""
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,8 +15,9 @@ from typing import Any
 
 from rich.console import Console
 
+import certifit as cf
 from certifit.cli._errors import UsageError, existing, no_column
-from certifit.exceptions import CertifitError
+from certifit.exceptions import CertifitError, ModelFileError
 
 _EXAMPLE = "example:"
 _SMALL_FILE = 1 << 20  # bytes of a table whose study is over in seconds: starting processes is much of it
@@ -30,17 +33,13 @@ def print_remark(text: str) -> None:
 
 def read(data: str) -> tuple[Any, str | None]:
     """A table, and its target when it is a bundled example."""
-    from certifit.files import Table, read_table
-
     if data.startswith(_EXAMPLE):
-        from certifit.datasets import load
-
         try:
-            example = load(data[len(_EXAMPLE) :])
+            example = cf.datasets.load(data[len(_EXAMPLE) :])
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return replace(Table.of(dict(example.columns)), source=data), example.target
-    return read_table(existing(data)), None
+        return replace(cf.files.Table.of(dict(example.columns)), source=data), example.target
+    return cf.files.read_table(existing(data)), None
 
 
 def with_target(data: str, target: str | None) -> tuple[Any, str]:
@@ -56,10 +55,8 @@ def with_target(data: str, target: str | None) -> tuple[Any, str]:
 
 
 def _model(path: Path) -> Any:
-    from certifit.files import TableModel, load
-
-    model = load(existing(path))
-    if not isinstance(model, TableModel):
+    model = cf.files.load(existing(path))
+    if not isinstance(model, cf.files.TableModel):
         raise CertifitError(f"{path} was saved without a table: load it in Python with certifit.load.")
     return model
 
@@ -82,7 +79,6 @@ def _workers_ahead(data: str, workers: int) -> AbstractContextManager[None]:
 
 def _study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
     from certifit.cli._screen import Screen
-    from certifit.study import run
     from certifit.study._threshold import Rule, read_costs
 
     if options["time_budget"] is not None and options["time_budget"] <= 0:
@@ -110,7 +106,7 @@ def _study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
             if options[role] is not None and options[role] not in table.columns:
                 raise UsageError(f"There is no column {options[role]!r} in {data} for --{role}.")
         test = None if options["test"] is None else read(options.pop("test"))[0]
-        run(table, chosen, out=out, listener=screen, **(options | {"test": test}))
+        cf.study.run(table, chosen, out=out, listener=screen, **(options | {"test": test}))
     return 0
 
 
@@ -124,8 +120,6 @@ def _usage(read: Any, text: str) -> Any:
 
 def writable(folder: Path) -> None:
     """Refuse now rather than after minutes of work."""
-    import os
-
     there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise UsageError(f"Nothing can be written to {folder}: name another folder with --out.")
@@ -133,27 +127,22 @@ def writable(folder: Path) -> None:
 
 def fit(data: str, target: str | None, model: str, settings: Sequence[str], *, out: Path, **options: Any) -> int:
     """certifit fit."""
-    from certifit.files import certificates_of, save
-    from certifit.study import fit as fit_one
-
     table, chosen = with_target(data, target)
-    fitted = fit_one(table, chosen, model, parameters=dict(setting(s) for s in settings), **options)
-    save(fitted, out)
+    fitted = cf.study.fit(table, chosen, model, parameters=dict(setting(s) for s in settings), **options)
+    cf.files.save(fitted, out)
     shown = ", ".join(f"{k} = {v}" for k, v in fitted.about["parameters"].items())
     for name, why in fitted.schema.dropped:
         say(f"{name!r} is not used: {why}")
     lost = fitted.about.get("unlabelled", 0)
     without = f" ({lost} more have no target)" if lost else ""
     say(f"{model}{' with ' + shown if shown else ''}, fitted to {fitted.about['rows']} rows{without}")
-    for certificate in certificates_of(fitted.pipeline)[:1]:
+    for certificate in cf.files.certificates_of(fitted.pipeline)[:1]:
         say(str(certificate))
     say(f"wrote {out}")
     return 0
 
 
 def setting(text: str) -> tuple[str, Any]:
-    import ast
-
     name, sign, value = text.partition("=")
     if not sign:
         raise UsageError(f"--set takes name=value, got {text!r}.")
@@ -171,9 +160,6 @@ def predict(
 ) -> int:
     """certifit predict."""
     import numpy as np
-
-    from certifit.files import write_atomic
-    from certifit.study import decisions, prediction_sets
 
     if interval is not None and not 0.0 < interval < 1.0:
         raise UsageError("--interval must lie between 0 and 1, such as 0.9.")
@@ -196,9 +182,9 @@ def predict(
     if hasattr(model.pipeline, "predict_proba"):
         probabilities = np.asarray(model.pipeline.predict_proba(reading.X))
         columns += [(f"probability {c}", probabilities[:, k]) for k, c in enumerate(model.classes_)]
-        columns += decisions(model, probabilities)
+        columns += cf.study.decisions(model, probabilities)
     if interval is not None:
-        columns += prediction_sets(model, reading.X, interval)
+        columns += cf.study.prediction_sets(model, reading.X, interval)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([name for name, _ in columns])
@@ -207,7 +193,7 @@ def predict(
     if out is None:
         sys.stdout.write(text.getvalue())
     else:
-        write_atomic(out, text.getvalue().encode())
+        cf.files.write_atomic(out, text.getvalue().encode())
         print_remark(f"wrote {out} ({len(said)} rows).")
     return 0
 
@@ -231,8 +217,6 @@ def _cell(v: Any) -> str:
 
 def evaluate(path: Path, data: str, by: Sequence[str] = ()) -> int:
     """certifit evaluate."""
-    from certifit.study import evaluate as judge
-
     model = _model(path)
     table, _ = read(data)
     for remark in model.read(table).remarks():
@@ -240,33 +224,30 @@ def evaluate(path: Path, data: str, by: Sequence[str] = ()) -> int:
     unknown = [name for name in by if name not in table.columns]
     if unknown:
         raise UsageError(f"There is no column {unknown[0]!r} in {data} for --by.")
-    for line in judge(model, table, by):
+    for line in cf.study.evaluate(model, table, by):
         say(line)
     return 0
 
 
 def certify(path: Path, data: str, target: str | None) -> int:
     """certifit certify."""
-    import certifit
-    from certifit.files import TableModel, certificates_of, is_ours, load, load_foreign
-
     existing(path)
     table, own = read(data)
     weights = None
-    if is_ours(path):
-        model = load(path)
-        if not isinstance(model, TableModel):
+    if cf.files.is_ours(path):
+        model = cf.files.load(path)
+        if not isinstance(model, cf.files.TableModel):
             raise CertifitError(f"{path} was saved without a table: use certifit.certify in Python.")
         (X, y, weights), estimator = model.labelled(table), model.estimator
     else:
         chosen = target or own
         if chosen is None:
             raise UsageError("Which column does the model predict? Add --target COLUMN.")
-        X, y, estimator = _foreign(load_foreign(path), table, chosen)
+        X, y, estimator = _foreign(cf.files.load_foreign(path), table, chosen)
     try:
-        certificate = certifit.certify(estimator, X, y, weights)
+        certificate = cf.certify(estimator, X, y, weights)
     except CertifitError:
-        found = certificates_of(estimator) if is_ours(path) else ()
+        found = cf.files.certificates_of(estimator) if cf.files.is_ours(path) else ()
         if not found:
             raise
         certificate = found[0]  # no objective to judge by (a tree, say): the model's own claim, checked again
@@ -283,14 +264,11 @@ def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
     """Rows, labels and last step for somebody else's model: columns by its own names, or all but the target."""
     import numpy as np
 
-    from certifit.files import Column, Schema
-    from certifit.study import examine
-
-    facts = examine(table, target, keep=[c for c in table.columns if c != target])
+    facts = cf.study.examine(table, target, keep=[c for c in table.columns if c != target])
     first = model.steps[0][1] if hasattr(model, "steps") else model
     names = getattr(first, "feature_names_in_", None)
     names = [c for c in table.columns if c != target] if names is None else [str(n) for n in names]
-    X = Schema(tuple(Column(n, "number") for n in names)).read(table).X
+    X = cf.files.Schema(tuple(cf.files.Column(n, "number") for n in names)).read(table).X
     if np.isnan(X).any():
         raise CertifitError("The table has missing or non-numeric cells: certify needs exactly the rows of the fit.")
     if hasattr(model, "steps"):
@@ -300,17 +278,14 @@ def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
 
 def separable(data: str, target: str | None, drop: Sequence[str], exact: bool = False) -> int:
     """certifit separable."""
-    from certifit.geometry import separability
-    from certifit.study import examine, raw_features
-
     table, chosen = with_target(data, target)
-    facts = examine(
+    facts = cf.study.examine(
         table, chosen, "classification", drop=drop, keep=[c for c in table.columns if c not in drop and c != chosen]
     )
-    X = raw_features(facts)
-    answer = separability(X, facts.y, rigor="exact" if exact else "float")
+    X = cf.study.raw_features(facts)
+    answer = cf.geometry.separability(X, facts.y, rigor="exact" if exact else "float")
     if not answer.holds and X.size <= 200_000:  # "touching" is proved in exact arithmetic only
-        answer = separability(X, facts.y, rigor="exact")
+        answer = cf.geometry.separability(X, facts.y, rigor="exact")
     if not answer.holds and not exact:
         say("Not decided in floating-point arithmetic: --exact decides it in rational numbers, which takes longer.")
     # Several classes that are not separable may be told apart in part: only their pairs have a verdict one can read.
@@ -324,14 +299,12 @@ def separable(data: str, target: str | None, drop: Sequence[str], exact: bool = 
 
 def verify(path: Path, data: str, details: bool = False) -> int:
     """certifit verify."""
-    from certifit.files import ModelFileError, TableModel, load, verify_model
-
     try:
-        model = load(existing(path))
+        model = cf.files.load(existing(path))
     except ModelFileError as error:
         say(f"DOES NOT HOLD: {error}")
         return 1
-    if not isinstance(model, TableModel):
+    if not isinstance(model, cf.files.TableModel):
         from certifit.cli import _scale
 
         outcome = _scale.verify(model, path, data)
@@ -340,7 +313,7 @@ def verify(path: Path, data: str, details: bool = False) -> int:
 
         outcome = _scale.verify_encoded(model, data)
     else:
-        outcome = verify_model(model, read(data)[0])
+        outcome = cf.files.verify_model(model, read(data)[0])
     hint = "" if details else ", --details lists them"
     said = f"every claim holds ({len(outcome.checks)} checks{hint})"
     say(said if outcome.holds else f"DOES NOT HOLD: {outcome.reason}")
@@ -352,11 +325,8 @@ def verify(path: Path, data: str, details: bool = False) -> int:
 
 def prove(path: Path, data: str | None, out: Path) -> int:
     """certifit prove."""
-    from certifit.certificates import write_table
-    from certifit.files import certificates_of
-
     model = _model(path)
-    found = certificates_of(model.pipeline)
+    found = cf.files.certificates_of(model.pipeline)
     if not found:
         raise CertifitError(f"{path} carries no certificate.")
     found[0].save(out)
@@ -364,7 +334,7 @@ def prove(path: Path, data: str | None, out: Path) -> int:
     if data is None:
         return 0
     beside = Path(f"{out}.csv")
-    write_table(beside, *model.labelled(read(data)[0]))
+    cf.certificates.write_table(beside, *model.labelled(read(data)[0]))
     say(f"wrote {beside}; check them with: certifit check {out} {beside}")
     return 0
 
@@ -380,20 +350,17 @@ def explain(path: Path, row: str) -> int:
     """certifit explain."""
     import numpy as np
 
-    from certifit.study import decisions
-    from certifit.study import explain as tell
-
     model = _model(path)
     reading = model.read(_row(model, row))
     for remark in reading.remarks():
         print_remark(remark)
-    told = tell(model, reading.X)
+    told = cf.study.explain(model, reading.X)
     target = model.schema.target.name if model.schema.target else "prediction"
     say(f"{target}: {told.prediction}")
     for label, p in told.probabilities:
         say(f"  probability of {label}: {p:.4f}")
     if told.probabilities and "decision" in (
-        at := dict(decisions(model, np.array([[p for _, p in told.probabilities]])))
+        at := dict(cf.study.decisions(model, np.array([[p for _, p in told.probabilities]])))
     ):
         say(f"  decision: {at['decision'][0]} (by the threshold of the study)")
     if told.path:
@@ -408,8 +375,6 @@ def explain(path: Path, row: str) -> int:
 
 def _row(model: Any, row: str) -> Any:
     """One row as a table: FILE:NUMBER or name=value,name=value."""
-    from certifit.files import Table
-
     source, colon, number = row.rpartition(":")
     if colon and number.isdigit():
         table, _ = read(source)
@@ -425,18 +390,17 @@ def _row(model: Any, row: str) -> Any:
                 "(certifit show MODEL lists the columns)."
             )
         cells[name.strip()] = [value]
-    return Table.of(cells)
+    return cf.files.Table.of(cells)
 
 
 def show(path: Path) -> int:
     """certifit show."""
     from certifit.families import words_for
-    from certifit.files import TableModel, certificates_of, load
 
-    model = load(existing(path))
-    if not isinstance(model, TableModel):
+    model = cf.files.load(existing(path))
+    if not isinstance(model, cf.files.TableModel):
         say(str(model))
-        for certificate in certificates_of(model):
+        for certificate in cf.files.certificates_of(model):
             say(str(certificate))
         return 0
     about, target = model.about, model.schema.target
@@ -458,22 +422,20 @@ def show(path: Path) -> int:
         say(f"    {column.name} ({column.kind}{': ' + shown if shown else ''})")
     for name, why in model.schema.dropped:
         say(f"    {name} is not used: {why}")
-    for certificate in certificates_of(model.pipeline):
+    for certificate in cf.files.certificates_of(model.pipeline):
         say(f"  claim       {certificate.claim}")
     return 0
 
 
 def export(path: Path, to: str, out: Path | None) -> int:
     """certifit export."""
-    from certifit.files import load, to_code, to_onnx
-
     existing(path)
     written = out or Path("model").with_suffix({"onnx": ".onnx", "sql": ".sql", "python": ".py", "c": ".c"}[to])
     if to != "onnx":
-        code = to_code(load(path), to, written)
+        code = cf.files.to_code(cf.files.load(path), to, written)
         say(f"wrote {written} ({len(code.splitlines())} lines of {'SQL' if to == 'sql' else to.capitalize()})")
         return 0
-    graph = to_onnx(load(path), written)
+    graph = cf.files.to_onnx(cf.files.load(path), written)
     say(
         f"{written}: inputs {', '.join(i.name for i in graph.graph.input)}; outputs "
         f"{', '.join(o.name for o in graph.graph.output)}"

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import certifit as cf
+from certifit import scale
+from certifit.cli._commands import print_remark, say, setting, writable
 from certifit.cli._errors import UsageError, no_column
 from certifit.exceptions import CertifitError
 
@@ -31,10 +34,6 @@ _MODELS = {
 
 
 def _estimator(name: str, settings: Sequence[str]) -> Any:
-    import importlib
-
-    from certifit.cli._commands import setting
-
     key = name.strip().lower().replace("_", " ").replace("-", " ")
     if key not in _MODELS:
         raise UsageError(
@@ -43,7 +42,7 @@ def _estimator(name: str, settings: Sequence[str]) -> Any:
         )
     module, cls = _MODELS[key]
     try:
-        return getattr(importlib.import_module(f"certifit.{module}"), cls)(**dict(setting(s) for s in settings))
+        return getattr(getattr(cf, module), cls)(**dict(setting(s) for s in settings))
     except TypeError as error:
         raise UsageError(f"--set: {error}.") from None
 
@@ -58,10 +57,6 @@ def fit(
     way: dict[str, Any],
 ) -> int:
     """certifit fit on files that are read in partitions."""
-    from certifit import scale
-    from certifit.cli._commands import say, writable
-    from certifit.files import save
-
     estimator = _estimator(model, settings)
     if target is None:
         raise UsageError("Which column is to be predicted? Add --target COLUMN.")
@@ -77,7 +72,7 @@ def fit(
     left = [c for c in source.columns if kinds[c] != "number" and c != target and c not in drop]
     fitted = scale.fit(estimator, source, target=target, features=features, progress=True, **way)
     certificate = fitted.certificate_
-    save(fitted, out)
+    cf.files.save(fitted, out)
     say(f"{model}, fitted to {certificate.about['rows']:,} rows in {len(source.parts)} partitions")
     if left:
         say(f"not used, because they are not numeric: {', '.join(left[:8])}")
@@ -89,47 +84,38 @@ def fit(
 def study(data: str, target: str | None, memory: str, out: Path, options: dict[str, Any]) -> int:
     """certifit study on files that need not fit into memory."""
     from certifit.cli._screen import Screen
-    from certifit.scale import Source
     from certifit.scale._api import bytes_of
-    from certifit.study import run_large
 
     try:
         bytes_of(memory)
     except ValueError as error:
         raise UsageError(f"--memory: {error}") from None
-    source = Source.of(data)
+    source = scale.Source.of(data)
     if target is None:
         raise UsageError(f"Which column is to be predicted? Add --target COLUMN ({', '.join(source.columns[-8:])}).")
     for name in (target, *(options[role] for role in ("groups", "time", "weights") if options[role] is not None)):
         if name not in source.columns:
             raise no_column(name, source.columns, data)
     with Screen() as screen:
-        run_large(source, target, memory=memory, out=out, listener=screen, **options)
+        cf.study.run_large(source, target, memory=memory, out=out, listener=screen, **options)
     return 0
 
 
 def verify_encoded(model: Any, data: str) -> Any:
     """Re-check the certificate of a study's model that was fitted again to all rows of a table in partitions."""
-    from certifit import scale
-    from certifit.study import encoded
-
-    return scale.verify(model.certificates_[0], encoded(data, model), progress=True)
+    return scale.verify(model.certificates_[0], cf.study.encoded(data, model), progress=True)
 
 
 def is_plain(path: Path) -> bool:
     """Whether a model file holds a model that was fitted in partitions, without the reading of a study."""
-    from certifit.files import TableModel, load
-
     if not path.exists():
         return False
-    model = load(path)
-    return not isinstance(model, TableModel) and hasattr(model, "feature_names_in_")
+    model = cf.files.load(path)
+    return not isinstance(model, cf.files.TableModel) and hasattr(model, "feature_names_in_")
 
 
 def verify(model: Any, path: Path, data: str) -> Any:
     """Re-check the certificate of a model on its partitions."""
-    from certifit import scale
-
     certificates = getattr(model, "certificates_", ())
     if not certificates or "partitions" not in certificates[0].digests:
         raise CertifitError(f"{path} was saved without a table: use certifit.verify in Python.")
@@ -138,11 +124,7 @@ def verify(model: Any, path: Path, data: str) -> Any:
 
 def predict(path: Path, data: str, out: Path | None) -> int:
     """Predictions of a plain model: a Parquet file, or one number or label a line."""
-    from certifit import scale
-    from certifit.cli._commands import print_remark
-    from certifit.files import load
-
-    model = load(path)
+    model = cf.files.load(path)
     if out is not None:
         scale.predict(model, data, out=out, progress=True)
         print_remark(f"wrote {out}.")

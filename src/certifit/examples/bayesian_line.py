@@ -6,8 +6,6 @@ where there are no data. The most probable line is the ridge solution; with twen
 noise and prior are not known, the evidence finds both precisions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

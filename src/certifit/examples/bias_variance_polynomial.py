@@ -5,8 +5,6 @@ the training points only falls. The expected error on new outcomes is bias² + v
 bias falls with the degree, the variance rises, and the best degree lies where their sum is least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

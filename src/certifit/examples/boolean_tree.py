@@ -7,8 +7,6 @@ optimal: where one input chooses which other input counts, three splits suffice,
 on its own, so the greedy tree needs more splits.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

@@ -5,8 +5,6 @@ with (1 − 1/n)ⁿ, which rises to 1/e = 0.3679 as n grows. Those rows are the 
 is evaluated, and the 0.632 = 1 − 1/e of the .632 error is the fraction of distinct rows that it has seen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

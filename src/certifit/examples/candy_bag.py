@@ -6,8 +6,6 @@ next candy is lime. The Bayesian prediction grows steadily; the most probable ki
 after a single candy. Every posterior is proved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from certifit._types import Figure, Record

@@ -6,8 +6,6 @@ its least value g(β) = −1/(2β) − β is a lower bound for the problem; the 
 which the point reaches: strong duality, although the circle is not a convex set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

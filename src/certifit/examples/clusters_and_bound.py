@@ -5,8 +5,6 @@ them far more expensive than others, and nothing in the cost alone says which is
 every clustering into four parts does: the best start is proved to be optimal to rounding, the worst one is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -6,8 +6,6 @@ what is true. Applied once to all rows, before the folds are made, it has seen t
 cross-validation reports a positive R² for pure noise. The experiment is repeated on twenty data sets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ every row. The leave-one-out likelihood prefers neither: its best bandwidth
 is much nearer to the truth than both. Each density comes with bounds that are proved, not estimated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ steps become finer as rows are added; logistic regression draws the line at once
 the other way round. No learner is best for every shape.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ so does the certificate: the separation between the fifth neighbour and the rest
 shrinks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

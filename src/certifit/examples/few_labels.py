@@ -5,8 +5,6 @@ cuts both crescents in two. Label propagation walks from row to row along the cr
 system, and the certificate bounds their error, so that a label is called certain only where it is the exact solution's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -7,8 +7,6 @@ independent within the classes, both come to the Bayes error; where they are not
 two curves cross.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

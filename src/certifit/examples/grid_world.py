@@ -4,8 +4,6 @@ A robot that slips sideways one time in five wants to reach a goal and keep out 
 worth it depends on what a step costs: four prices, four policies, each proved the best one in exact arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from certifit._types import Figure, Record

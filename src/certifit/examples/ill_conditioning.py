@@ -6,8 +6,6 @@ sum of both coefficients well and their difference badly. A small ridge penalty 
 price of a negligible bias.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

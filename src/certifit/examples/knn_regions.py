@@ -5,8 +5,6 @@ and the training error is zero; with more neighbours the border grows smooth; wi
 disappears. Leave-one-out error, from one search, is large at both ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

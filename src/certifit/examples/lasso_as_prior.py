@@ -5,8 +5,6 @@ times a constant: its maximum is the lasso estimate, which may be exactly zero. 
 estimate never is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

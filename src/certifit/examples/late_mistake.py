@@ -5,8 +5,6 @@ its last weights, which this one row has just moved; the averaged perceptron pre
 the way, in which one step counts for little.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ selection inside the folds (as a step of the pipeline) the accuracy is what it s
 distinguishes the two without knowing that the labels are noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

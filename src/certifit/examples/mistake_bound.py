@@ -5,8 +5,6 @@ construction. However the rows are ordered, a perceptron started at zero makes a
 counts them for ever narrower strips and for a hundred orders each, and shows that the bound needs the start at zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ with η = P(class 1 | x), which lies between R and that bound. Here the training
 to settle at that limit, while more neighbours come closer to R.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

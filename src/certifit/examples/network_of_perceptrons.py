@@ -6,8 +6,6 @@ is the proof. A network that learns the same function by its gradient also gets 
 square can be proved within which no point gets another label.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ one. With a penalty the two differ, because the padded form also shrinks θ₀, 
 of the data from zero. Padding with a large number instead of one makes the penalty on the offset negligible again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

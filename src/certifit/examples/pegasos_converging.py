@@ -5,8 +5,6 @@ cheap as a perceptron's; the distance to the optimum, which duality proves, fall
 after.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

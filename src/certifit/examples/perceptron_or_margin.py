@@ -5,8 +5,6 @@ The hard-margin machine finds the line with the greatest distance to the nearest
 order, with a proof that no other line keeps more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

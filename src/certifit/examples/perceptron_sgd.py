@@ -5,8 +5,6 @@ moves w by yx when the point is on the wrong side and not at all otherwise: the 
 unique; other orders and other starts end in other separators, as the example shows with the same six points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ Fourteen Saturday mornings with their outlook, temperature, humidity and wind, a
 here has two branches, so a column with three values is split by groups: overcast or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

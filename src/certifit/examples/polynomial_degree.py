@@ -5,8 +5,6 @@ new points falls, turns, and rises. A polynomial of degree 12 with a ridge or la
 does not overfit: it is not the number of columns that hurts but the freedom to use them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ The features of (xᵀz)² are the products xᵢxⱼ, m² of them. Their inner pr
 same number with one inner product of length m and one multiplication.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

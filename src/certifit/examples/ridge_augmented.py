@@ -6,8 +6,6 @@ and the target are centred first; adding √α rows below a column of ones inste
 a different (and worse) fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

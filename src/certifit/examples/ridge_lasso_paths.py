@@ -5,8 +5,6 @@ lasso's reach zero at definite strengths and stay there (here: the columns are n
 useless columns first. Every point of both paths comes with a proved gap.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

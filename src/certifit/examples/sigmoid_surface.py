@@ -4,8 +4,6 @@ Logistic regression on two columns: the score is a plane over the rows, the sigm
 1. The longer the weight vector, the steeper the step; its direction determines the orientation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ would change there: first on the raw columns, which range from 1e-3 to 4e3, then
 penalises the offset as well and is compared with the optimum of that objective.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

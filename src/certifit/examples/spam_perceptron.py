@@ -5,8 +5,6 @@ e-mails in order and moves at every mistake. Four moves later it classifies all 
 number of mistakes for any order of the e-mails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

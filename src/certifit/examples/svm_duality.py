@@ -5,8 +5,6 @@ rows inside it, and something between for the few rows exactly on H⁺ or H⁻, 
 objective and the dual one meet, and that is the proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

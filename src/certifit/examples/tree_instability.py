@@ -7,8 +7,6 @@ move the first split to the other column; the predictions for new points then di
 The fit is proved right both times: instability is a property of trees, not a mistake in growing them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ few of them give almost the same kernel, and ridge regression on them almost the
 regression, which never writes the features down.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The best split of a stump."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from certifit.exercises._base import Answer, Verdict, exercise

@@ -1,7 +1,5 @@
 """Bias and variance."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers

@@ -1,7 +1,5 @@
 """Maximum likelihood."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers

@@ -1,7 +1,5 @@
 """Naive Bayes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers

@@ -1,7 +1,5 @@
 """Least squares."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from certifit.exercises._base import exercise, judged

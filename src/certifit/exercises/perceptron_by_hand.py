@@ -1,7 +1,5 @@
 """The perceptron on a few points."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from certifit._types import Array

@@ -1,7 +1,5 @@
 """A kernel and its feature map."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

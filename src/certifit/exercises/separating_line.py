@@ -1,7 +1,5 @@
 """A separating line, or a proof that there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from certifit.exercises._base import Answer, Verdict, exercise

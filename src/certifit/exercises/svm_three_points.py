@@ -1,7 +1,5 @@
 """The dual of a support vector machine."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from certifit.exercises._base import exercise, judged
