@@ -27,9 +27,10 @@ from sklearn.utils.validation import (
 )
 
 from certifit import exceptions
+from certifit._passing import later
 from certifit._types import Array, BaseEstimator, Matrix, Record
 
-if TYPE_CHECKING:  # imported on first use, see `__getattr__`
+if TYPE_CHECKING:  # imported on first use, see below
     from sklearn.neighbors._base import KNeighborsMixin, NeighborsBase, RadiusNeighborsMixin
 
 # The words in which ``_parameter_constraints`` are written: an estimator that states its parameters' ranges this way
@@ -67,14 +68,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The parts of nearest neighbours, whose import costs more than all others: on first use."""
-    if name in ("KNeighborsMixin", "NeighborsBase", "RadiusNeighborsMixin"):
-        import sklearn.neighbors._base
-
-        return getattr(sklearn.neighbors._base, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+# The parts of nearest neighbours, whose import costs more than all others: on first use.
+_MIXINS = ("KNeighborsMixin", "NeighborsBase", "RadiusNeighborsMixin")
+__getattr__ = later(__name__, dict.fromkeys(_MIXINS, "sklearn.neighbors._base"))
 
 _KNOWS_ZERO_WEIGHTS = "allow_all_zero_weights" in signature(_check_sample_weight).parameters  # from 1.9 on
 

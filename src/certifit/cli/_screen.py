@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table as Grid
 
@@ -44,7 +45,7 @@ class Screen:
         grid = Grid.grid(padding=(0, 1))
         grid.add_column(width=12, no_wrap=True)
         grid.add_column(overflow="fold")
-        grid.add_row(f"  [bold]{what}[/bold]", _escaped(text))
+        grid.add_row(f"  [bold]{what}[/bold]", escape(text))
         self.console.print(grid)
 
     def _begin(self) -> None:
@@ -77,9 +78,3 @@ class Screen:
 
 def _clock(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

@@ -117,7 +117,10 @@ def certify_coefficients(
     best = _best(objective, data, float(lam))
     if kind.self_concordant and isinstance(penalty, (Zero, SquaredL2)):
         return issue("local", data, evidence | {"witness_coef": best[0], "witness_intercept": best[1]})
-    found = [issue("duality", data, evidence | {"dual": dual}) for dual in _duals(objective, data, W, offset, best)]
+    # Feasible dual points: of our own fit, and of the answer that is judged.
+    duals = [dual_point(objective, data, *best[:2]), dual_point(objective, data, W, offset)]
+    duals += [] if best[2] is None else [best[2]]
+    found = [issue("duality", data, evidence | {"dual": dual}) for dual in duals]
     return min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf)))
 
 
@@ -187,12 +190,6 @@ def _best(objective: Objective, data: Data, lam: float) -> _Best:
             return np.zeros((1, data.X.shape[1])), np.zeros(1), np.zeros((len(y), 1))
     proof = model.certificate_.evidence
     return np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_), proof.get("dual")
-
-
-def _duals(objective: Objective, data: Data, W: Array, b: Array, best: _Best) -> list[Array]:
-    """Feasible dual points: of our own fit, and of the answer that is judged."""
-    found = [dual_point(objective, data, best[0], best[1]), dual_point(objective, data, W, b)]
-    return found if best[2] is None else [*found, best[2]]
 
 
 def certify_dual(

@@ -259,6 +259,8 @@ def diagnose(
         raise ValueError(verdict.reason)
     data = Data.of(X, y, sample_weight)
     if certificate.kind in ("duality", "local", "least-squares"):
+        if certificate.holds and certificate.relative_gap <= tol:
+            return Diagnosis(certificate, True)
         if "kernel" in certificate.evidence:
             return diagnose_kernel_machine(certificate, data, tol)
         if linear_machines(certificate):
@@ -296,8 +298,6 @@ def _answers(c: Certificate, data: Data) -> list[Answer]:
 
 
 def _linear(c: Certificate, data: Data, tol: float, run: Run | None) -> Diagnosis:
-    if c.holds and c.relative_gap <= tol:
-        return Diagnosis(c, True)
     answers = _answers(c, data)
     replayed = [] if run is None or len(answers) > 1 else _replayed(c, answers[0], run)
     found = explained(c, tol, _together(answers, _one))

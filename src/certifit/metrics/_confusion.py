@@ -316,10 +316,6 @@ def _mean_of_shares(seen: list[tuple[float, float]], level: float) -> Interval:
     return Interval(max(mean - down, 0.0), min(mean + up, 1.0), level, "combined Wilson limits")
 
 
-def _ratio(a: Array, b: Array) -> Array:
-    return np.divide(a, b, out=np.zeros_like(a), where=b != 0)
-
-
 def _averaged(m: Array, name: str, how: str, beta: float) -> Any:
     right, true, said = np.diagonal(m), m.sum(axis=1), m.sum(axis=0)
     b2 = beta**2
@@ -331,7 +327,7 @@ def _averaged(m: Array, name: str, how: str, beta: float) -> Any:
     if how == "micro":
         return top.sum() / bottom.sum()
     present = (np.abs(true) + np.abs(said)) > 0
-    per_class = _ratio(np.array(top), np.array(bottom))[present]
+    per_class = np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0)[present]
     if how == "macro":
         return per_class.mean()
     return (per_class * true[present]).sum() / true.sum()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,12 +16,25 @@ _RANGES = 1 << 16  # ranges of scores in the first pass of an exact ROC curve
 _KEEP = 1 << 22  # scores that are sorted at a time
 
 
-class Confusion(Statistic):
-    """How often each class was taken for which: integers."""
+class _Counts(Statistic):
+    """Integers that are added up."""
+
+    counts: Array
+
+    def merge(self, other: Self) -> Self:
+        self.counts = self.counts + other.counts
+        return self
+
+    def finish(self) -> Array:
+        return self.counts
+
+
+class Confusion(_Counts):
+    """How often each class was taken for which."""
 
     def __init__(self, answerer: Answerer, classes: Array) -> None:
         self.answerer, self.classes = answerer, classes
-        self.table = np.zeros((len(classes), len(classes)), dtype=np.int64)
+        self.counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
 
     def add(self, block: Block) -> None:
         assert block.y is not None
@@ -31,14 +44,7 @@ class Confusion(Statistic):
         if not known.all():
             label = np.asarray(block.y)[~known][0]
             raise TableError(f"{block.part}: the label {label!r} is not one of the model's classes.")
-        np.add.at(self.table, (true, said), 1)
-
-    def merge(self, other: Confusion) -> Confusion:
-        self.table = self.table + other.table
-        return self
-
-    def finish(self) -> Array:
-        return self.table
+        np.add.at(self.counts, (true, said), 1)
 
 
 class Errors(Statistic):
@@ -72,7 +78,7 @@ def ordered(scores: Array) -> Array:
     return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
 
 
-class Histogram(Statistic):
+class Histogram(_Counts):
     """Positives and negatives in ranges of the scores: by the upper 16 bits of their order."""
 
     def __init__(self, answerer: Answerer, positive: Any) -> None:
@@ -84,13 +90,6 @@ class Histogram(Statistic):
         true = np.asarray(block.y == self.positive)
         for k, mine in enumerate((~true, true)):
             self.counts[k] += np.bincount(place[mine], minlength=_RANGES)
-
-    def merge(self, other: Histogram) -> Histogram:
-        self.counts = self.counts + other.counts
-        return self
-
-    def finish(self) -> Array:
-        return self.counts
 
 
 class SortedScores(Statistic):

@@ -6,6 +6,8 @@ category. Its mean over the rows of the table is 0, so that shapes of different 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from certifit._types import Array, BaseEstimator, Pipeline, Record
@@ -63,18 +65,17 @@ def _numbers(encoder: TableEncoder, basis: AdditiveBasis, table: Array, Z: Array
             continue
         own = [np.interp(Z[:, i], knots, p[i][1]) for p in parts]
         values = [p[i][1] - part.mean() for p, part in zip(parts, own)]
-        made.append(
-            {
-                "column": encoder.names_[j],
-                "kind": encoder.kinds_[j],
-                "at": [float(f"{v:.6g}") for v in knots],
-                "add": [[float(f"{v:.5g}") for v in line] for line in values[:_CLASSES]],
-                "rows": [float(f"{v:.6g}") for v in np.quantile(Z[:, i], np.linspace(0, 1, 21))],
-                "spread": float(max(np.std(part) for part in own)),
-                "names": _names(encoder, int(j)),
-            }
-        )
+        at = [float(f"{v:.6g}") for v in knots]
+        rows = [float(f"{v:.6g}") for v in np.quantile(Z[:, i], np.linspace(0, 1, 21))]
+        shape = _shape(encoder.names_[j], encoder.kinds_[j], at, values, max(np.std(part) for part in own))
+        made.append(shape | {"rows": rows, "names": _names(encoder, int(j))})
     return made
+
+
+def _shape(column: str, kind: str, at: list[Any], add: Any, spread: float) -> Record:
+    """As a record holds it; values in five digits."""
+    lines = [[float(f"{v:.5g}") for v in line] for line in add[:_CLASSES]]
+    return {"column": column, "kind": kind, "at": at, "add": lines, "rows": [], "spread": float(spread), "names": []}
 
 
 def _names(encoder: TableEncoder, j: int) -> list[str]:
@@ -109,17 +110,8 @@ def _levels(encoder: TableEncoder, basis: AdditiveBasis, table: Array, Z: Array)
         if rest == "(others)" and not np.any(Z[:, at].sum(axis=1) == 0):
             words, values = words[:-1], values[:, :-1]
         order = np.argsort(-values[0], kind="stable")
-        made.append(
-            {
-                "column": column,
-                "kind": "category",
-                "at": [words[o] for o in order],
-                "add": [[float(f"{v:.5g}") for v in line[order]] for line in values[:_CLASSES]],
-                "rows": [],
-                "spread": float(own.std(axis=0).max()),
-                "names": [],
-            }
-        )
+        at_levels = [words[o] for o in order]
+        made.append(_shape(column, "category", at_levels, values[:, order], own.std(axis=0).max()))
     return made
 
 
