@@ -304,16 +304,20 @@ def _add(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(np.add(a, b, out=a) if isinstance(a, np.ndarray) else a + b for a, b in zip(total, part))
 
 
-def processes(count: int, start: Callable[..., None], arguments: tuple[Any, ...]) -> Any:
+def _nothing() -> None:
+    """A task with nothing to do: an executor starts its processes when it gets its first one."""
+
+
+def processes(count: int, start: Callable[..., None] = _nothing, arguments: tuple[Any, ...] = ()) -> Any:
     """An executor (as in `concurrent.futures`) of worker processes that use one thread each.
 
     Parameters
     ----------
     count : int
-    start : callable
+    start : callable, default=nothing
         Called in every process once, with ``arguments``: it may keep data that all tasks need. Large arguments keep the
         caller waiting until a process has started; hand those over with the tasks, or in a file.
-    arguments : tuple
+    arguments : tuple, default=()
     """
     from joblib.externals.loky import ProcessPoolExecutor
 
@@ -392,10 +396,6 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_LOOK)
     os._exit(1)
-
-
-def _nothing() -> None:
-    """A task with nothing to do: an executor starts its processes when it gets its first one."""
 
 
 def _begin(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:

@@ -178,7 +178,7 @@ class Local(Engine):
 
     def _executor(self) -> Executor:
         if self._pool is None:
-            self._pool = processes(self.workers, _nothing, ())
+            self._pool = processes(self.workers)
         pool: Executor = self._pool
         return pool
 
@@ -230,10 +230,6 @@ class Local(Engine):
             raise EngineError(
                 f"{part.name}: the process that worked on it ended {tries} times (was it killed, or out of memory?)."
             ) from error
-
-
-def _nothing() -> None:
-    """A worker needs no preparation."""
 
 
 @contextmanager

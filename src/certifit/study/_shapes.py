@@ -67,7 +67,7 @@ def _numbers(encoder: TableEncoder, basis: AdditiveBasis, table: Array, Z: Array
         values = [p[i][1] - part.mean() for p, part in zip(parts, own)]
         at = [float(f"{v:.6g}") for v in knots]
         rows = [float(f"{v:.6g}") for v in np.quantile(Z[:, i], np.linspace(0, 1, 21))]
-        shape = _shape(encoder.names_[j], encoder.kinds_[j], at, values, max(np.std(part) for part in own))
+        shape = _shape(encoder.names_[j], encoder.kinds_[j], at, values, max(float(np.std(part)) for part in own))
         made.append(shape | {"rows": rows, "names": _names(encoder, int(j))})
     return made
 
