@@ -340,14 +340,10 @@ def _says_any(note):
     return any(isinstance(x, ast.Name) and x.id == "Any" for x in ast.walk(note))
 
 
-_ALONE = "each example is read and copied alone"
 ALIKE = {  # functions that share five lines of statements, alike but for names and words: read, and why they stay
     "loops/perceptron.py dense_pass, loops/perceptron.py shrinking_pass": "compiled: the step inside the loop differs",
     "loops/tree_growing.py _scan_classes, loops/tree_growing.py _scan_variance": "compiled: their counts differ",
     "loops/coordinate.py cd_dense, loops/coordinate.py cd_sparse": "compiled: how a column is read differs",
-    "examples/bayesian_line.py draw, examples/late_mistake.py draw, examples/perceptron_or_margin.py draw": _ALONE,
-    "examples/clusters_and_bound.py draw, examples/quadratic_kernel.py draw": _ALONE,
-    "examples/padding_offset.py draw, examples/ridge_augmented.py draw": _ALONE,
 }
 NO_LOGIC = ("checker", "exercises/")  # repeats every proof on purpose; every exercise returns the same four things
 _KNOWN = {*dir(builtins), "np", "scipy", "self", "math", "warnings"}
