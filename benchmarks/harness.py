@@ -6,9 +6,10 @@ A workload is a module in `benchmarks.workloads` with
 - ``entries() -> list[Entry]``: certifit first, then peers, then floors (all on the same data).
 
 Libraries alternate after a warm-up, so that noise hits all alike; the median of the repeats is reported, and
-beside it the proved gap that each reached. A peer that needs long runs once; one that fails is left out, and said to
-be. It is a measurement, not a test: it never fails on a slow machine. Ratios mean something on a quiet machine only;
-where others used more than a tenth of it, they are left out or marked.
+beside it the proved gap that each reached. A peer that needs long runs once, and one that needs minutes is stopped (it
+then counts as if it had finished there, in its favour); one that fails is left out, and said to be. It is a
+measurement, not a test: it never fails on a slow machine. Ratios mean something on a quiet machine only; where others
+used more than a tenth of it, they are left out or marked.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import signal
+import threading
 import time
 import traceback
 import tracemalloc
@@ -27,6 +30,7 @@ from benchmarks import machine
 
 _PAUSE = 0.2  # seconds: idle threads of the library before spin (OpenBLAS: 2²⁸ cycles) at the expense of the next one
 _LONG = 8.0  # seconds from which on a peer's first run is its only one: what it did not need again is little of that
+_ENOUGH = 180.0  # seconds after which a peer is stopped
 _MINUTES = ("first-call", "lasso-path", "ridge-grid", "study-", "svc-grid")
 
 
@@ -81,7 +85,7 @@ def names() -> list[str]:
     from benchmarks import workloads
 
     found = (m.name.replace("_", "-") for m in pkgutil.iter_modules(workloads.__path__))
-    return sorted(found, key=lambda name: (name.startswith(_MINUTES), name))
+    return sorted(found, key=lambda name: (name == "first-call", name.startswith(_MINUTES), name))
 
 
 def load(name: str) -> Any:
@@ -106,10 +110,12 @@ def measure(name: str, most: int | None = None) -> list[Row]:
     for (e, result, seconds), o in zip(ran, once):
         floor = machine.roofline(e.work.bytes_read, e.work.operations, e.work.dtype) if e.work else None
         seen = [seconds] if o else next(left)
-        memory = None if o or most == 1 else _peak(e.run)
-        note = "; ".join(part for part in (e.note, "one run" * o) if part)
+        memory = None if seconds >= _LONG or most == 1 else _peak(e.run)  # counting makes a run several times as long
+        said = "" if not o else "stopped: takes longer" if isinstance(result, _Stopped) else "one run"
+        note = "; ".join(part for part in (e.note, said) if part)
+        gap = None if isinstance(result, _Stopped) else e.gap(result)
         middle, busy = seen[len(seen) // 2], max(others, meanwhile)
-        rows.append(Row(name, e.case, e.name, e.kind, middle, seen[0], e.gap(result), memory, floor, busy, note))
+        rows.append(Row(name, e.case, e.name, e.kind, middle, seen[0], gap, memory, floor, busy, note))
     return rows
 
 
@@ -119,12 +125,35 @@ def _first(entry: Entry) -> tuple[Any, float] | None:
         return entry.known
     start = time.perf_counter()
     try:
-        return entry.run(), time.perf_counter() - start
+        return _limited(entry.run, _ENOUGH if entry.kind == "peer" else 0.0), time.perf_counter() - start
+    except _Stopped as stopped:
+        return stopped, time.perf_counter() - start
     except Exception:
         if entry.kind == "ours":
             raise
         print(f"{entry.name} is left out:\n{traceback.format_exc(limit=-2)}", flush=True)
         return None
+
+
+class _Stopped(BaseException):
+    """A run that took too long; nothing that a library catches."""
+
+
+def _limited(run: Callable[[], Any], seconds: float) -> Any:
+    """``run()``, stopped after so many seconds (0: never), as soon as Python has a say again."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        return run()
+
+    def stop(*_: Any) -> None:
+        raise _Stopped
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return run()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def alternate(entries: list[Entry], most: int | None = None) -> tuple[list[list[float]], float]:

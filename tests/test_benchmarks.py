@@ -1,6 +1,7 @@
 """The harness that measures: ratios within a case, nothing claimed on a busy machine, runs that can be compared."""
 
 import dataclasses
+import time
 
 import pytest
 
@@ -112,6 +113,21 @@ def test_a_peer_that_fails_or_needs_long_does_not_hold_up_the_race(monkeypatch, 
     assert "slow" not in runs
     assert "no such solver" in capsys.readouterr().out
     assert "one run" in harness.table("some", found)
+
+
+def test_a_peer_that_needs_minutes_is_stopped(monkeypatch):
+    class Workload:
+        @staticmethod
+        def entries():
+            ours = harness.Entry("certifit", lambda: 1, kind="ours", repeats=1)
+            return [ours, harness.Entry("slow", lambda: time.sleep(60.0), gap=lambda result: 1 / result)]
+
+    for name, value in (("load", lambda name: Workload), ("_LONG", 0.05), ("_ENOUGH", 0.1), ("_PAUSE", 0.0)):
+        monkeypatch.setattr(harness, name, value)
+    slow = harness.measure("any")[1]
+    assert 0.1 <= slow.seconds < 30.0
+    assert "stopped" in slow.note
+    assert slow.gap is None
 
 
 def test_every_workload_says_what_and_how_good():
