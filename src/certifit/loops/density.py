@@ -144,6 +144,9 @@ def _convex(kernel, near, far, mean, slack, h, shift, d):
     least, most = _between(kernel, near, far, h, shift, d)
     out = (d + 16.0) * 2.3e-16  # as `_between` moves distances, so that the chord stands on what was bounded there
     a, b = (near * (1.0 - out)) ** 2, (far * (1.0 + out)) ** 2
+    if kernel == 0 or kernel == 3:  # K is at most e^shift from the nearest row on, so the chord begins no nearer
+        nearest = h * (np.sqrt(-2.0 * shift) if kernel == 0 else -shift)
+        a = max(a, (nearest * (1.0 + out)) ** 2)
     if not (b > a and b + mean + slack < np.inf and most < np.inf):
         return least, most
     s = np.sqrt(min(max(mean + slack, a), b))
