@@ -458,7 +458,6 @@ FORGED = [
     ("tree of words", ("evidence", "sets"), []),
     ("tree of words", ("evidence", "group"), "turn"),
     ("tree of words", ("evidence", "left"), "turn"),
-    ("tree of words", ("evidence", "precision"), "single"),
     ("tree of words", ("figures", "questions"), 0),
     ("tree of words", ("figures", "impurity"), (0.0).hex()),
     ("tree of words for three classes", ("evidence", "criterion"), "absolute_error"),
