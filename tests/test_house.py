@@ -131,7 +131,6 @@ LONG_FILES = {
     "loops/tree_growing.py": "a cached loop calls only its own file, and growing a tree is one call graph",
 }
 LONG_FUNCTIONS = {
-    "loops/neighbors_tree.py _search_group": "compiled: one pass over a group with its bounds in registers",
     "loops/smo.py solve_block": "compiled: the whole iteration of a block, in which calls would cost more than the work",
     "loops/tree_growing.py _scan_classes": "compiled: one scan that keeps its counts in registers",
 }

@@ -19,9 +19,9 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite
 
 from certifit._dispatch import computes_in_numpy
-from certifit._types import BaseEstimator, Matrix, VectorLike
+from certifit._types import BaseEstimator, Matrix, Record, VectorLike
 from certifit._validation import RemembersParameters, StatesTags, validate_data
-from certifit.certificates import Certificate
+from certifit.certificates import Certificate, Data, issue
 from certifit.design import GramBeside, fingerprint, look
 from certifit.exceptions import ChangedDataError
 
@@ -148,6 +148,15 @@ class Certified(StatesTags, RemembersParameters):
         self._promise = make, held
         for name in ("_begun", "_certificates", "_withheld"):
             self.__dict__.pop(name, None)
+
+    def _promise_certificate(self, kind: str, evidence: Record | Callable[[Data], Record], *data: Any) -> None:
+        """The same for one proof, whose evidence is at hand or made of the data once the certificate is read."""
+
+        def make() -> tuple[Certificate, ...]:
+            given = Data.of(*data)
+            return (issue(kind, given, evidence(given) if callable(evidence) else evidence),)
+
+        self._promise_certificates(make, *data)
 
     def _take_certificates(self, other: Certified) -> None:
         """Called where another model, fitted to the same data, is the answer: its proofs are ours."""

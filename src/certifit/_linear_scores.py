@@ -19,6 +19,16 @@ def linear_scores(model: BaseEstimator, X: MatrixLike) -> Array:
     return np.asarray(safe_sparse_dot(rows, model.coef_.T, dense_output=True) + model.intercept_)
 
 
+class LinearPredictions:
+    """Mixin of linear regression."""
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predicted values X w + b."""
+        return linear_scores(self, X)
+
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
+
+
 class LinearScores:
     """Mixin: decision by the sign of w·x + b, or by the largest of them."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from inspect import signature
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,13 +60,34 @@ __all__ = [
     "move_to",
     "num_samples",
     "ovr_decision_function",
+    "read_weights",
     "routed",
     "routing_enabled",
     "safe_indexing",
     "safe_split",
     "trees_of_boosting",
+    "usual",
     "with_labels",
 ]
+
+_USUAL: dict[str, list[Any]] = {
+    **{name: ["boolean"] for name in ["compute_score", "copy", "copy_X", "fit_intercept", "positive", "shuffle"]},
+    **{name: ["boolean"] for name in ("trace", "warm_start")},
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "cv": ["cv_object"],
+    "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+    "verbose": ["verbose"],
+}
+
+
+def usual(names: str) -> dict[str, list[Any]]:
+    """The ranges of parameters whose name means the same in every family."""
+    return {name: _USUAL[name] for name in names.split()}
 
 
 # The parts of nearest neighbours, whose import costs more than all others: on first use.
@@ -85,6 +107,13 @@ def check_sample_weight(sample_weight: object, X: object, **options: Any) -> Arr
     if not np.any(found):  # scikit-learn says so itself from 1.9 on
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return found
+
+
+def read_weights(sample_weight: object, X: object) -> Array | None:
+    """Sample weights as floats ≥ 0, not all zero; None when none were given."""
+    if sample_weight is None:
+        return None
+    return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def any_sample_weight(sample_weight: object, X: object, **options: Any) -> Array:

@@ -74,13 +74,14 @@ def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> classes_and_codes(np.array([7, 5, 7]))
     (array([5, 7]), array([1, 0, 1]))
     """
-    if y.dtype.kind not in "iu" or not 0 < _span(y) <= len(y):
+    if y.dtype.kind not in "iu" or not 0 < _span(y) <= 2 * len(y) + 1000:
         classes = np.unique(y)
         return classes, np.searchsorted(classes, y)
-    low = y.min()
-    place = ((y if y.dtype.kind == "u" else y.astype(np.int64)) - low).astype(np.int64)
+    low, place = y.min(), y
+    if low != 0 or y.dtype != np.int64:
+        place = ((y if y.dtype.kind == "u" else y.astype(np.int64)) - low).astype(np.int64)
     there = np.bincount(place) > 0
-    return low + np.flatnonzero(there).astype(y.dtype), (np.cumsum(there) - 1)[place]
+    return low + np.flatnonzero(there).astype(y.dtype), place if there.all() else (np.cumsum(there) - 1)[place]
 
 
 def _span(y: np.ndarray) -> int:

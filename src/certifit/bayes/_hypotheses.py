@@ -20,7 +20,7 @@ class HypothesisSpace:
     .. math:: P(h \mid e) = \frac{P(h) \prod_i P(e_i \mid h)}{\sum_{h'} P(h') \prod_i P(e_i \mid h')}
 
     Observations are independent given the hypothesis. An outcome that a hypothesis does not list has probability
-    zero under it.
+    zero under it. The methods take ``outcomes``, an iterable of what was observed.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, check_sample_weight
+from certifit._sklearn import ConvergenceWarning, Interval, read_weights, usual
 from certifit._trace import Trace
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
@@ -112,7 +112,6 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         "basis": [callable, None],
         "noise_precision": [_POSITIVE, None],
         "weight_precision": [_POSITIVE, None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [_POSITIVE],
         "alpha_1": [Interval(Real, 0, None, closed="left")],
         "alpha_2": [Interval(Real, 0, None, closed="left")],
@@ -120,11 +119,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         "lambda_2": [Interval(Real, 0, None, closed="left")],
         "alpha_init": [_POSITIVE, None],
         "lambda_init": [_POSITIVE, None],
-        "compute_score": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "trace": ["boolean"],
-        "time_budget": [_POSITIVE, None],
-    }
+    } | usual("max_iter compute_score fit_intercept trace time_budget")
 
     basis: Callable[[Array], Array] | None = None
     noise_precision: float | None = None
@@ -147,11 +142,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=float)
-        weight = None
-        if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not weight.sum() > 0:
-                raise ValueError("All sample weights are zero: at least one row must count.")
+        weight = read_weights(sample_weight, X)
         Phi = self.features(X)
         offset, middle = np.zeros(Phi.shape[1]), 0.0
         if self.fit_intercept:

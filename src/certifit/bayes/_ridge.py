@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._sklearn import Interval
+from certifit._sklearn import Interval, usual
 from certifit._types import Matrix, VectorLike, Weights
 from certifit.bayes._linear import BayesianLinearRegression
 
@@ -64,7 +64,6 @@ class BayesianRidge(BayesianLinearRegression):
     time_budget = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [_POSITIVE],
         "alpha_1": [_NOT_NEGATIVE],
         "alpha_2": [_NOT_NEGATIVE],
@@ -72,11 +71,7 @@ class BayesianRidge(BayesianLinearRegression):
         "lambda_2": [_NOT_NEGATIVE],
         "alpha_init": [None, _NOT_NEGATIVE],
         "lambda_init": [None, _NOT_NEGATIVE],
-        "compute_score": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "copy_X": ["boolean"],
-        "verbose": ["verbose"],
-    }
+    } | usual("max_iter compute_score fit_intercept copy_X verbose")
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball, rationals, to_float
 from certifit.certificates._by_class import class_codes
-from certifit.certificates._data import Evidence, Figures
+from certifit.certificates._data import Evidence
 from certifit.certificates._record import Check, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LOGARITHMS, NUMBER, WHOLE, word
 from certifit.certificates.counts import (
@@ -199,6 +199,7 @@ class GaussianSums(SumKind):
 
     name: ClassVar[str] = "gaussian-sums"
     theorem: ClassVar[str] = GaussianCounts.theorem
+    claim = GaussianCounts.claim
     needs: ClassVar = {**GaussianCounts.needs, "centre": FINITE, "exponent": WHOLE, "digits": NUMBER}
     may: ClassVar = {"weight_exponent": NUMBER}
     weighted: ClassVar[bool] = True
@@ -233,9 +234,6 @@ class GaussianSums(SumKind):
         )
         figures |= {"prior_error": upper(error), "rows": equal(int(found.counts.sum()))}
         return Proof(figures, checks)
-
-    def claim(self, figures: Figures, evidence: Evidence) -> str:
-        return GaussianCounts().claim(figures, evidence)
 
 
 # -- counts -----------------------------------------------------------------------------------------------------------
@@ -286,6 +284,7 @@ class CountedSums(SumKind):
 
     name: ClassVar[str] = "counted-sums"
     theorem: ClassVar[str] = SmoothedCounts.theorem
+    claim = SmoothedCounts.claim
     needs: ClassVar = {**CLASS_SHARES, "model": word("bernoulli", "multinomial", "categorical"), "alpha": FINITE,
                        "feature_log_prob": LOGARITHMS, "columns": NUMBER}  # fmt: skip
     may: ClassVar = {"binarize": NUMBER, "n_categories": WHOLE, "weight_exponent": NUMBER}
@@ -317,9 +316,6 @@ class CountedSums(SumKind):
         inside = Check("every cell is one of the categories", found.inside)
         return Proof(figures, (present, inside, sane, prior, *checks))
 
-    def claim(self, figures: Figures, evidence: Evidence) -> str:
-        return SmoothedCounts().claim(figures, evidence)
-
 
 def column_count(evidence: Evidence) -> int:
     """How many columns the evidence says there are."""
@@ -341,6 +337,7 @@ class ComponentSums(SumKind):
 
     name: ClassVar[str] = "component-sums"
     theorem: ClassVar[str] = PrincipalComponents.theorem
+    claim = PrincipalComponents.claim
     needs: ClassVar = {**PrincipalComponents.needs, "centre": FINITE, "exponent": WHOLE, "digits": NUMBER}
 
     def _components(self, evidence: Evidence) -> Array:
@@ -366,6 +363,3 @@ class ComponentSums(SumKind):
         shift = near(exact, found.radius[0, 1:] / n * (1.0 + 4 * UNIT))
         size = float(np.max(np.abs(mean)) + np.sqrt(max(float(np.max(np.diag(A.mid))), 0.0)))
         return subspace_proof(A, shift, size, U, values, float(evidence["slack"]))
-
-    def claim(self, figures: Figures, evidence: Evidence) -> str:
-        return PrincipalComponents().claim(figures, evidence)

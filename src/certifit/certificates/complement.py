@@ -88,6 +88,7 @@ class ComplementSums(SumKind):
 
     name: ClassVar[str] = "complement-sums"
     theorem: ClassVar[str] = ComplementCounts.theorem
+    claim = ComplementCounts.claim
     needs: ClassVar = {**ComplementCounts.needs, "columns": NUMBER}
     may: ClassVar = {"weight_exponent": NUMBER}
     weighted: ClassVar[bool] = True
@@ -99,6 +100,3 @@ class ComplementSums(SumKind):
     def conclude(self, found: ClassTotals, evidence: Evidence) -> Proof:
         figures, checks = _weights_proof(near(found.total, found.radius), evidence)
         return Proof(figures | {"rows": equal(int(found.counts.sum()))}, (every_class(found), *checks))
-
-    def claim(self, figures: Figures, evidence: Evidence) -> str:
-        return ComplementCounts().claim(figures, evidence)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball
-from certifit.certificates._data import Evidence, Figures
+from certifit.certificates._data import Evidence
 from certifit.certificates._record import Check, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LISTS, LOGARITHMS, NUMBER, WHOLE
 from certifit.certificates.class_sums import ByClass, ClassTotals, every_class, moments_of
@@ -136,6 +136,7 @@ class MixedBound(SumKind):
 
     name: ClassVar[str] = "mixed-sums"
     theorem: ClassVar[str] = MixedCounts.theorem
+    claim = MixedCounts.claim
     needs: ClassVar = {**MixedCounts.needs, **MixedCounts.may, "centre": FINITE, "exponent": WHOLE, "digits": NUMBER,
                        "categories": LISTS, "feature_log_prob": LOGARITHMS}  # fmt: skip
     may: ClassVar = {"weight_exponent": NUMBER}
@@ -181,6 +182,3 @@ class MixedBound(SumKind):
             figures |= more
             checks += [sane, *proofs, Check("every cell is missing or one of the categories", found.sums.inside)]
         return Proof(figures, tuple(checks))
-
-    def claim(self, figures: Figures, evidence: Evidence) -> str:
-        return MixedCounts().claim(figures, evidence)

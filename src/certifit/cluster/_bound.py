@@ -142,21 +142,17 @@ def _best_of_block(
     X: Array, weights: Array, k: int, value: float, deadline: float
 ) -> tuple[float, Array, float, Array, float]:
     """The best dual found for one block before the deadline."""
-    with one_thread():
-        return _iterate(BlockDual(X, weights, k), value, deadline)
-
-
-def _iterate(dual: BlockDual, value: float, deadline: float) -> tuple[float, Array, float, Array, float]:
-    X = dual.X
     best: tuple[float, Array, float, Array, float] = (0.0, np.zeros(len(X)), 0.0, np.zeros((len(X), len(X))), 0.0)
-    for i in range(1, 2001):
-        dual.step()
-        late = time.perf_counter() > deadline
-        if i % 50 == 0 or late:
-            before, best = best[0], max(best, dual.evidence(), key=lambda f: f[0])
-            stalled = dual.residual < 1e-4 and best[0] - before <= 1e-4 * best[0]
-            if late or stalled or value - best[0] <= 1e-6 * value:
-                break
+    with one_thread():
+        dual = BlockDual(X, weights, k)
+        for i in range(1, 2001):
+            dual.step()
+            late = time.perf_counter() > deadline
+            if i % 50 == 0 or late:
+                before, best = best[0], max(best, dual.evidence(), key=lambda f: f[0])
+                stalled = dual.residual < 1e-4 and best[0] - before <= 1e-4 * best[0]
+                if late or stalled or value - best[0] <= 1e-6 * value:
+                    break
     return best
 
 

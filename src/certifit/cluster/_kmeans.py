@@ -17,7 +17,7 @@ from sklearn.utils import check_array, check_random_state
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._progress import task
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight, usual
 from certifit._types import Array, Matrix, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data
@@ -104,14 +104,10 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
         "copy_x": ["boolean"],
         "algorithm": [StrOptions({"lloyd", "elkan"})],
-        "trace": ["boolean"],
-    }
+    } | usual("max_iter verbose random_state trace")
 
     n_clusters: int = 8
     _: KW_ONLY

@@ -7,7 +7,7 @@ iterations do not see. A clustering that no move improves is also one that Lloyd
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -201,7 +201,7 @@ def lloyd(rows: ClusterRows, start: Array, max_iter: int, tol: float, trace: boo
         lambda _, after: after.changed == 0 or after.step <= tol,
         max_iter,
         trace=trace,
-        events=_columns if trace else None,
+        events=_columns("Lloyd") if trace else None,
         what="k-means",
     )
     if run.state.changed or run.n_iter == 0:  # stopped by tol or max_iter: labels that fit the last centres
@@ -212,8 +212,8 @@ def lloyd(rows: ClusterRows, start: Array, max_iter: int, tol: float, trace: boo
     return Clusters(C, rows.labels, rows.value(C), run.n_iter, 0, run.status, run.trace[1:] if trace else run.trace)
 
 
-def _columns(state: _LloydState) -> Iterable[Mapping[str, Any]]:
-    return ({"phase": "Lloyd", "changed": state.changed, "centres": state.centres.copy()},)
+def _columns(phase: str) -> Callable[[_LloydState], Iterable[Mapping[str, Any]]]:
+    return lambda state: ({"phase": phase, "changed": state.changed, "centres": state.centres.copy()},)
 
 
 def settle(rows: ClusterRows, found: Clusters, passes: int, trace: bool) -> Clusters:
@@ -230,16 +230,13 @@ def settle(rows: ClusterRows, found: Clusters, passes: int, trace: bool) -> Clus
         moves[0] += changed
         return _LloydState(C, changed, rows.value(C) if trace else 0.0, np.nan, float(changed))
 
-    def columns(state: _LloydState) -> Iterable[Mapping[str, Any]]:
-        return ({"phase": "moves", "changed": state.changed, "centres": state.centres.copy()},)
-
     run = drive(
         _LloydState(C, 0, 0.0, np.nan, np.nan),
         step,
         lambda _, after: after.changed == 0,
         passes,
         trace=trace,
-        events=columns if trace else None,
+        events=_columns("moves") if trace else None,
     )
     C, _ = means(rows, C)
     rest = continued(found.trace, run.trace[1:]) if trace else found.trace

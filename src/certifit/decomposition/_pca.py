@@ -14,7 +14,7 @@ from sklearn.utils import assert_all_finite, check_array, check_random_state
 
 from certifit import certificates
 from certifit._certified import Certified, note_fingerprint
-from certifit._sklearn import Interval, RealNotInt, StrOptions
+from certifit._sklearn import Interval, RealNotInt, StrOptions, usual
 from certifit._types import Array, Matrix, RandomState, Record, VectorLike
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data
@@ -97,15 +97,13 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             StrOptions({"mle"}),
             None,
         ],
-        "copy": ["boolean"],
         "whiten": ["boolean"],
         "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "gram_eigh", "arpack", "randomized"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "n_oversamples": [Interval(Integral, 1, None, closed="left")],
         "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "random_state": ["random_state"],
-    }
+    } | usual("copy random_state")
 
     n_components: Any = None
     _: KW_ONLY

@@ -8,12 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
-from certifit.certificates import Data
 from certifit.certificates.density import cells
 
 _MOST = 1_000_000  # cells
@@ -67,9 +65,7 @@ class Histogram(Certified, BaseEstimator):
             "heights": self.heights_.ravel(),
         }
         given = None if sample_weight is None else weights
-        self._promise_certificates(
-            lambda: (certificates.issue("histogram", Data.of(X, None, given), evidence),), X, None, given
-        )
+        self._promise_certificate("histogram", evidence, X, None, given)
         return self
 
     def _edges(self, X: Array, d: int) -> list[Array]:

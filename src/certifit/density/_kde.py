@@ -133,12 +133,7 @@ class KernelDensity(Certified, BaseEstimator):
         else:
             kept = Data.of(self._X).digest()
             given = None if sample_weight is None else weights
-            self._promise_certificates(
-                lambda: (certificates.issue("stored-rows", Data.of(X, None, given), {"rows": kept, "task": "none"}),),
-                X,
-                None,
-                given,
-            )
+            self._promise_certificate("stored-rows", {"rows": kept, "task": "none"}, X, None, given)
         return self
 
     def _sums(self, X: Matrix) -> tuple[Array, Array]:

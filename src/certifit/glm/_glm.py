@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from certifit._certified import Certified, read_rows
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight, usual
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
@@ -38,7 +38,7 @@ from certifit.losses import (
 from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.resampling import CannotShare, FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import duality_proof, evidence_of
 from certifit.solvers.existence import rising_direction
 from certifit.solvers.smooth import solve_smooth
 
@@ -151,13 +151,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         "family": [StrOptions(set(BUILT_IN)), NegativeBinomial, Tweedie, ExponentialFamily],
         "link": [StrOptions(set(LINKS)), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "fit_intercept": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
-    }
+    } | usual("l1_ratio fit_intercept max_iter trace time_budget")
 
     def __init__(
         self,
@@ -511,5 +506,4 @@ def _certificates(
         return (issue("stationary", data, evidence),)
     if isinstance(objective.regularizer, (SquaredL2, Zero)):
         return (issue("local", data, evidence),)
-    dual = dual_point(objective, data, evidence["coef"], evidence["intercept"])
-    return (issue("duality", data, evidence | {"dual": dual}),)
+    return (duality_proof(objective, data, evidence),)

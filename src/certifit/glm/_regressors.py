@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
-from certifit._sklearn import Interval, StrOptions, half_deviance
+from certifit._sklearn import Interval, StrOptions, half_deviance, usual
 from certifit.glm._glm import GLM, Tweedie
 
 _SHARED: dict[str, Any] = {
     "alpha": [Interval(Real, 0, None, closed="left")],
-    "fit_intercept": ["boolean"],
     "solver": [StrOptions({"lbfgs", "newton-cholesky"})],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="neither")],
-    "warm_start": ["boolean"],
-    "verbose": ["verbose"],
-}
-
-
-class _HasLoss(GLM):
-    """scikit-learn's loss object under the private names by which it is asked for there."""
-
-    _power: float
-
-    def _get_loss(self) -> Any:
-        return half_deviance(self._power, self._asked_link() == "log")
-
-    @property
-    def _base_loss(self) -> Any:
-        return self._get_loss()
+} | usual("fit_intercept max_iter warm_start verbose")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _LogRegressor(_HasLoss):
-    """What Poisson and gamma regression share: scikit-learn's parameters, the log link and the l2 penalty."""
+class _PowerRegressor(GLM):
+    """What the three share: scikit-learn's parameters, the l2 penalty, and its loss object by its private names."""
 
     link = "log"
     l1_ratio = 0.0
     trace = False
     time_budget = None
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = dict(_SHARED)
+    _parameter_constraints: ClassVar[dict[str, Any]] = _SHARED
+    _power: ClassVar[Any]
 
     alpha: float = 1.0
     fit_intercept: bool = True
@@ -52,8 +36,15 @@ class _LogRegressor(_HasLoss):
     warm_start: bool = False
     verbose: int = 0
 
+    def _get_loss(self) -> Any:
+        return half_deviance(self._power, self._asked_link() == "log")
 
-class PoissonRegressor(_LogRegressor):
+    @property
+    def _base_loss(self) -> Any:
+        return self._get_loss()
+
+
+class PoissonRegressor(_PowerRegressor):
     r"""Poisson regression with the log link: counts y ≥ 0 with mean :math:`\mu = \exp(w\cdot x + b)`.
 
     .. math:: \min_{w, b}\ \frac1S\sum_i s_i\,(\mu_i - y_i\log\mu_i) + \tfrac\alpha2\lVert w\rVert^2
@@ -87,7 +78,7 @@ class PoissonRegressor(_LogRegressor):
     family, _power = "poisson", 1.0
 
 
-class GammaRegressor(_LogRegressor):
+class GammaRegressor(_PowerRegressor):
     r"""Gamma regression with the log link: amounts y > 0 with mean :math:`\mu = \exp(w\cdot x + b)`.
 
     .. math:: \min_{w, b}\ \frac1S\sum_i s_i\,(\log\mu_i + y_i/\mu_i) + \tfrac\alpha2\lVert w\rVert^2
@@ -116,7 +107,7 @@ class GammaRegressor(_LogRegressor):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TweedieRegressor(_HasLoss):
+class TweedieRegressor(_PowerRegressor):
     r"""Regression with variance :math:`\mu^p`: normal (p = 0), Poisson (1), Tweedie (1 < p < 2), gamma (2), inverse
     Gaussian (3).
 
@@ -152,10 +143,6 @@ class TweedieRegressor(_HasLoss):
     ('log', True)
     """
 
-    l1_ratio = 0.0
-    trace = False
-    time_budget = None
-
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_SHARED,
         "power": [Interval(Real, None, None, closed="neither")],
@@ -163,17 +150,10 @@ class TweedieRegressor(_HasLoss):
     }
 
     power: float = 0.0
-    alpha: float = 1.0
-    fit_intercept: bool = True
     link: str = "auto"
-    solver: str = "lbfgs"
-    max_iter: int = 100
-    tol: float = 1e-4
-    warm_start: bool = False
-    verbose: int = 0
 
     @property
-    def _power(self) -> float:  # type: ignore[override]
+    def _power(self) -> float:
         return float(self.power)
 
     @property

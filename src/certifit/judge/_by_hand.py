@@ -27,7 +27,7 @@ from certifit.losses import EpsilonInsensitive, FamilyLoss, Loss, Softmax, Squar
 from certifit.regularizers import Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.solvers import Options, Task
 from certifit.solvers.balance import balance
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import best_first, dual_point, evidence_of
 from certifit.solvers.smooth import solve_smooth
 from certifit.svm import LinearSVR
 from certifit.svm._evidence import hinge_objective, machine_evidence
@@ -121,7 +121,7 @@ def certify_coefficients(
     duals = [dual_point(objective, data, *best[:2]), dual_point(objective, data, W, offset)]
     duals += [] if best[2] is None else [best[2]]
     found = [issue("duality", data, evidence | {"dual": dual}) for dual in duals]
-    return min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf)))
+    return best_first(found)[0]
 
 
 def _as_in(convention: str, strength: float | None, data: Data) -> tuple[str, str, float]:

@@ -27,7 +27,6 @@ from certifit.losses import EpsilonInsensitive, Hinge, Squared, SquaredEpsilonIn
 from certifit.regularizers import SquaredL2
 from certifit.solvers.balance import balance
 from certifit.svm._crammer_singer import padded
-from certifit.svm._evidence import kernel_evidence
 from certifit.svm._linear import linear_evidence_of
 
 TUBES = (EpsilonInsensitive, SquaredEpsilonInsensitive)
@@ -106,7 +105,7 @@ class _Machines:
             }
             own["objective"] = others[0].to_dict() if len(others) == 1 else [o.to_dict() for o in others]
             if kernel is not None:
-                own |= kernel_evidence(kernel, data.X)
+                own |= kernel.evidence(data.X)
             return issue("duality", data, {**e, **own, **more})
 
         return issued

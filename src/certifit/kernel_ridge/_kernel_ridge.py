@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from certifit._certified import Certified
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, read_weights, usual
 from certifit._trace import Trace
-from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.kernel_ridge._folds import kernel_ridge_answers
@@ -22,7 +22,6 @@ from certifit.kernel_ridge._functions import THEIRS, Named, as_table_function
 from certifit.kernels import NAMES, Kernel, choose
 from certifit.losses import Squared
 from certifit.regularizers import SquaredL2, Zero
-from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers.dual import evidence_of
 from certifit.solvers.kernel_ridge import closed_form, lms, resolve
 
@@ -90,15 +89,11 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         "kernel": [StrOptions({*NAMES, *_WORDS, *THEIRS}), callable],
         "gamma": [Interval(Real, 0.0, None, closed="left"), None],
         "degree": [Interval(Real, 0, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
         "kernel_params": [dict, None],
         "solver": [StrOptions({"auto", "cholesky", "lms"})],
         "step": [Interval(Real, 0.0, None, closed="neither"), None],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-    }
+    } | usual("coef0 max_iter trace time_budget")
 
     alpha: Any = 1.0
     _: KW_ONLY
@@ -125,9 +120,8 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: "
                 "give the kernel values of all training rows with each other."
             )
-        weights = np.ones(X.shape[0])
-        if sample_weight is not None:
-            weights = np.asarray(check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        given = read_weights(sample_weight, X)
+        weights = np.ones(X.shape[0]) if given is None else given
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=float), (Y.shape[1],))
         if not (np.all(alpha > 0) or (np.all(alpha == 0) and self.solver == "lms")):
@@ -139,7 +133,6 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         coef = self._solve(np.asarray(kernel.gram(X, X)), Y, alpha, weights)
         self.dual_coef_ = coef.reshape(np.shape(y))
         self.X_fit_, self.kernel_ = X.copy(), kernel  # later changes of X are not the model's
-        given = None if sample_weight is None else weights
 
         def prove() -> tuple[Certificate, ...]:
             if np.all(alpha > 0):
@@ -197,9 +190,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         return np.asarray(self.kernel_.gram(X, self.X_fit_) @ self.dual_coef_)
 
-    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """All folds and strengths from one Gram matrix for each kernel (see `certifit.model_selection`)."""
-        return kernel_ridge_answers(self, table, grid, response)
+    _fold_path = kernel_ridge_answers  # shared work for `certifit.model_selection`
 
     _tags: ClassVar[Record] = {
         "input_tags.sparse": True,
@@ -227,5 +218,4 @@ def ridge_evidence(kernel: Kernel, X: Matrix, coef: Array, alpha: Array) -> Reco
     ['coef', 'dual', 'intercept', 'kernel', 'objective']
     """
     objectives = [Objective(Squared(), SquaredL2(), float(a), False, stated="sum") for a in alpha]
-    evidence = evidence_of(objectives, coef.T, 0.0) | {"dual": -2.0 * alpha * coef, "kernel": kernel.record()}
-    return evidence if evidence["kernel"] is not None else evidence | {"kernel": ["given"], "gram": kernel(X)}
+    return evidence_of(objectives, coef.T, 0.0) | {"dual": -2.0 * alpha * coef} | kernel.evidence(X)

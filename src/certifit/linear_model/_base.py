@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from certifit._certified import read_rows
 from certifit._linear_scores import dense
-from certifit._sklearn import check_sample_weight
+from certifit._sklearn import read_weights
 from certifit._types import Array, BaseEstimator, Matrix, MatrixLike, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate
@@ -34,13 +34,6 @@ def read_regression(
     begin = None if sums is None or sample_weight is not None else sums.begin
     X, y = read_rows(model, X, y, begin, multi_output=multi, y_numeric=True)
     return X, np.asarray(y, dtype=float), read_weights(sample_weight, X)
-
-
-def read_weights(sample_weight: Weights, X: Matrix) -> Array | None:
-    """Sample weights as floats ≥ 0, not all zero; None when none were given."""
-    if sample_weight is None:
-        return None
-    return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 class Certain(Protocol):

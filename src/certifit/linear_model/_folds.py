@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import compute_class_weight
 
-from certifit._objective import Objective
 from certifit._types import Answers, Array, BaseEstimator, Grid
-from certifit.design import as_design
-from certifit.losses import Logistic, Squared
-from certifit.regularizers import mix_of_norms
+from certifit.losses import Logistic
 from certifit.resampling import (
     CannotShare,
     FoldAnswers,
@@ -27,8 +24,8 @@ from certifit.resampling import (
     require,
     require_shared,
 )
-from certifit.solvers._task import Options, Task
-from certifit.solvers.coordinate import coordinate_path, is_tall
+from certifit.solvers._task import Options
+from certifit.solvers.coordinate import is_tall
 from certifit.solvers.ridge_folds import ridge_folds
 
 if TYPE_CHECKING:
@@ -106,20 +103,17 @@ def lasso_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: 
 
 
 def _lasso_paths(model: BaseEstimator, table: FoldTable, grid: Grid, points: Sequence[_Point]) -> FoldAnswers:
-    """Wide data: each fold's path, strongest penalty first, every point beginning where the last one ended."""
+    """Wide data: each fold's path on its own."""
+    from certifit.solvers.lasso_folds import path_of_fold, squared_with
+
+    options = Options(model.tol, model.max_iter or 1_000_000)
 
     def scores(ratio: float, where: Sequence[int]) -> Iterator[Answers]:
         alphas = np.array([points[i].alpha for i in where], dtype=float)
-        falling = np.argsort(-alphas, kind="stable")
-        objective = Objective(Squared(0.5), mix_of_norms(ratio, positive=model.positive), 0.0, model.fit_intercept)
+        objective = squared_with(ratio, model.positive, model.fit_intercept)
         for k in range(len(table.folds)):
-            X, y, weights = table.training(k)
-            total = float(len(y) if weights is None else np.sum(weights))
-            task = Task(objective, as_design(X), y, weights)
-            path = coordinate_path(task, Options(model.tol, model.max_iter or 1_000_000), total * alphas[falling])
-            require(np.all(path.stats["relative_gap"] <= max(model.tol, _SMALL)), "a fit stops short of its tolerance")
-            coef, offset = np.empty((len(alphas), X.shape[1])), np.empty(len(alphas))
-            coef[falling], offset[falling] = path.value
+            coef, offset, gap = path_of_fold(table, k, objective, alphas, options)
+            require(gap <= max(model.tol, _SMALL), "a fit stops short of its tolerance")
             yield {"predict": table.scores(k, coef[:, None], offset[:, None])[:, :, 0]}
 
     groups = group_grid(points, lambda p: float(p.other))

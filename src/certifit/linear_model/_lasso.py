@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
-from certifit._linear_scores import linear_scores
+from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, usual
 from certifit._trace import joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
@@ -27,26 +27,18 @@ from certifit.linear_model._folds import lasso_answers
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Loss, Squared
 from certifit.regularizers import NonNegative, Regularizer, Zero, mix_of_norms
-from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task, solve_coordinate
 from certifit.solvers._status import worst
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import duality_proof, evidence_of
 from certifit.solvers.least_squares import solve_quadratic
 
 _CONSTRAINTS: dict[str, Any] = {
     "alpha": [Interval(Real, 0, None, closed="left")],
-    "fit_intercept": ["boolean"],
     "precompute": ["boolean", "array-like"],
     "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-    "copy_X": ["boolean"],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "warm_start": ["boolean"],
-    "positive": ["boolean"],
-    "random_state": ["random_state"],
     "selection": [StrOptions({"cyclic", "random"})],
-    "trace": ["boolean"],
-    "time_budget": [Interval(Real, 0, None, closed="neither"), None],
-}
+} | usual("fit_intercept copy_X warm_start positive random_state trace time_budget")
 
 UNFIT = (
     "Coordinate descent iterations resulted in non-finite parameter values: the numbers in X or y are too large or too "
@@ -55,7 +47,7 @@ UNFIT = (
 
 
 @dataclass(eq=False, repr=False)
-class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class _L1Regressor(Certified, MultiOutputMixin, LinearPredictions, RegressorMixin, BaseEstimator):
     """What `Lasso` and `ElasticNet` share; they differ in the mixture of the two norms."""
 
     alpha: float = 1.0
@@ -140,13 +132,11 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         evidence = evidence_of(objective, self.coef_, self.intercept_)
         if self.alpha == 0.0:
             return (issue("least-squares", data, evidence),)
-        fitted = evidence["coef"], evidence["intercept"]
-        found = [issue("duality", data, evidence | {"dual": dual_point(objective, data, *fitted)})]
+        shrunk = None
         if 0.0 < self._ratio() < 1.0 and np.any(scales < 1.0):  # a shrunk residual can be the better dual point
-            R = np.asarray(data.X @ fitted[0].T) + fitted[1] - np.asarray(y).reshape(len(y), -1)
-            dual = dual_point(objective, data, *fitted, slopes=R * scales)
-            found.append(issue("duality", data, evidence | {"dual": dual}))
-        return (min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))),)
+            scores = np.asarray(data.X @ evidence["coef"].T) + evidence["intercept"]
+            shrunk = (scores - np.asarray(y).reshape(len(y), -1)) * scales
+        return (duality_proof(objective, data, evidence, shrunk),)
 
     def _parts(self) -> tuple[Loss, Regularizer]:
         """Loss and penalty; plain least squares is stated without the half."""
@@ -154,21 +144,13 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             return Squared(), NonNegative(Zero()) if self.positive else Zero()
         return Squared(0.5), mix_of_norms(self._ratio(), positive=self.positive)
 
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X w + b."""
-        return linear_scores(self, X)
-
-    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """Shared work for `certifit.model_selection`: all folds and strengths together, or path by path."""
-        return lasso_answers(self, table, grid, response)
+    _fold_path = lasso_answers  # shared work for `certifit.model_selection`
 
     @property
     def sparse_coef_(self) -> Any:
         """``coef_`` as a sparse row (or one row per target)."""
         check_is_fitted(self)
         return scipy.sparse.csr_matrix(np.atleast_2d(self.coef_))
-
-    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 def scalar_is_none(sample_weight: Weights) -> Any:
@@ -295,9 +277,7 @@ class ElasticNet(_L1Regressor):
     array([1.363636, 0.      ])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | {
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")]
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | usual("l1_ratio")
     path = staticmethod(enet_path)
 
     l1_ratio: float = 0.5

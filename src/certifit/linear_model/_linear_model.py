@@ -18,7 +18,7 @@ from certifit._certified import Certified
 from certifit._dispatch import in_numpy
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, read_weights, usual
 from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
@@ -28,14 +28,13 @@ from certifit.geometry import separability
 from certifit.linear_model._base import (
     name_coefficients,
     read_regression,
-    read_weights,
     surely,
 )
 from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.choose import choose_solver, solver_names
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import duality_proof, evidence_of
 
 
 def _loss(spec: Any) -> EvaluationLoss:
@@ -119,15 +118,11 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         "regularizer": [str, Regularizer, None],
         "lam": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions(set(solver_names()))],
-        "fit_intercept": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
         "eta": [Interval(Real, 0, None, closed="neither"), None],
         "start": ["array-like", None],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
-    }
+    } | usual("fit_intercept random_state trace time_budget")
 
     loss: Any = "squared"
     regularizer: Any = "l2"
@@ -284,12 +279,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             if np.isfinite(near.figures.get("gap", np.inf)) or isinstance(regularizer, Zero):
                 return (near,)
             # Far from the optimum self-concordance bounds nothing; weak duality always does.
-        fitted = evidence["coef"], evidence["intercept"]
-        found = [issue("duality", data, evidence | {"dual": dual_point(objective, data, *fitted)})]
-        if dual is not None:
-            given = dual_point(objective, data, *fitted, slopes=np.asarray(dual)[:, None])
-            found.append(issue("duality", data, evidence | {"dual": given}))
-        return (min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))),)
+        return (duality_proof(objective, data, evidence, None if dual is None else np.asarray(dual)[:, None]),)
 
     def predict(self, X: MatrixLike) -> Array:
         """Predicted values X w + b, or labels with a loss for labels."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +10,11 @@ import scipy.linalg
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from certifit._certified import Certified
-from certifit._linear_scores import linear_scores
+from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
-from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._sklearn import usual
+from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit._validation import check_is_fitted
-from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, MomentSums, as_design
 from certifit.inference import Scatter, Summary, least_squares_summary
 from certifit.linear_model._base import (
@@ -27,13 +26,12 @@ from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared
 from certifit.parallel import one_thread
 from certifit.regularizers import NonNegative, Zero
-from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution, solve_least_squares
 from certifit.solvers.dual import evidence_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearRegression(Certified, MultiOutputMixin, LinearPredictions, RegressorMixin, BaseEstimator):
     r"""Ordinary least squares: minimise :math:`\frac1S\sum_i s_i\,(y_i - w\cdot x_i - b)^2`.
 
     Columns are centred and scaled inside the solver. Cholesky is used where the condition number allows it, QR with
@@ -83,12 +81,9 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "fit_intercept": ["boolean"],
-        "copy_X": ["boolean"],
         "tol": "no_validation",
         "n_jobs": "no_validation",
-        "positive": ["boolean"],
-    }
+    } | usual("fit_intercept copy_X positive")
 
     fit_intercept: bool = True
     copy_X: bool = True
@@ -113,7 +108,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
             Squared(), NonNegative(Zero()) if self.positive else Zero(), 0.0, bool(self.fit_intercept)
         )
         evidence = evidence_of(objective, self.coef_, self.intercept_)
-        self._promise_certificates(partial(_certificates, X, y, sample_weight, evidence), X, y, sample_weight)
+        self._promise_certificate("least-squares", evidence, X, y, sample_weight)
         return self
 
     def _remember(self, design: Design, Y: Array, weights: Array | None, solution: Solution) -> None:
@@ -144,10 +139,6 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
             raise AttributeError("singular_ is not available: the columns are dependent or the fit was iterative.")
         return np.asarray(1.0 / scipy.linalg.svdvals(factor.T)[::-1])
 
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X w + b."""
-        return linear_scores(self, X)
-
     def summary(self) -> Summary:
         """Coefficients with standard errors, t, p and intervals; R², F and likelihood, as R and statsmodels print.
 
@@ -168,12 +159,4 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         offset = float(self.intercept_) if self.fit_intercept else None
         return least_squares_summary(feature_names(self), np.asarray(self.coef_, dtype=float), offset, factor, scatter)
 
-    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """Shared work for `certifit.model_selection`: every fold from one pass."""
-        return ridge_answers(self, table, grid, response)
-
-    _tags: ClassVar[Record] = {"input_tags.sparse": True}
-
-
-def _certificates(X: Matrix, y: VectorLike, sample_weight: Weights, evidence: Record) -> tuple[Certificate, ...]:
-    return (issue("least-squares", Data.of(X, y, sample_weight), evidence),)
+    _fold_path = ridge_answers  # shared work for `certifit.model_selection`

@@ -17,7 +17,7 @@ from sklearn.utils import compute_class_weight
 from certifit._certified import Certified, read_rows
 from certifit._linear_scores import SparseCoefficients, dense, linear_scores
 from certifit._objective import Objective, names_of
-from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions, read_weights, usual
 from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets, check_is_fitted, classes_and_codes
 from certifit.certificates import Certificate, Data, issue, local
@@ -27,7 +27,6 @@ from certifit.inference import Summary, likelihood_summary
 from certifit.linear_model._base import (
     CertainLabels,
     feature_names,
-    read_weights,
     region_of,
     sharpest_first,
 )
@@ -116,21 +115,15 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "dual": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "fit_intercept": ["boolean"],
         "intercept_scaling": "no_validation",
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "random_state": ["random_state"],
         "solver": [StrOptions({"auto", "newton", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "verbose": "no_validation",
-        "warm_start": ["boolean"],
         "n_jobs": "no_validation",
         "prior": ["array-like", None],
         "threshold": [Interval(Real, 0, 1, closed="neither")],
         "costs": ["array-like", None],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
-    }
+    } | usual("fit_intercept class_weight random_state warm_start trace time_budget")
 
     penalty: Any = "deprecated"
     _: KW_ONLY
@@ -325,9 +318,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         top = scores - scores.max(axis=1, keepdims=True)
         return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
 
-    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """Shared work for `certifit.model_selection`: all folds and strengths together."""
-        return logistic_answers(self, table, grid, response)
+    _fold_path = logistic_answers  # shared work for `certifit.model_selection`
 
     def _nested_suits(self, folds: int, n: int, d: int) -> bool:
         """Whether so many folds, each with a table of its own of n rows and d columns, can be fitted at once."""

@@ -13,10 +13,18 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 
 from certifit._certified import read_rows
-from certifit._sklearn import Hidden, Interval, StrOptions, check_method_params, routed, routing_enabled, with_labels
+from certifit._sklearn import (
+    Hidden,
+    Interval,
+    StrOptions,
+    check_method_params,
+    read_weights,
+    routed,
+    routing_enabled,
+    with_labels,
+)
 from certifit._types import CV, Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets
-from certifit.linear_model._base import read_weights
 from certifit.linear_model._logistic import LogisticRegression
 from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.solvers.logistic_folds import logistic_folds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +12,10 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from certifit._certified import Certified
-from certifit._linear_scores import linear_scores
+from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
-from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._sklearn import Interval, StrOptions, usual
+from certifit._types import Array, Matrix, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
@@ -25,27 +25,22 @@ from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Squared
 from certifit.regularizers import ColumnNorms, Zero, mix_of_norms
 from certifit.solvers import Solution
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import duality_proof, evidence_of
 from certifit.solvers.least_squares import solve_least_squares
 from certifit.solvers.multitask import solve_multitask
 
 _CONSTRAINTS: dict[str, Any] = {
     "alpha": [Interval(Real, 0, None, closed="left")],
-    "fit_intercept": ["boolean"],
-    "copy_X": ["boolean"],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "warm_start": ["boolean"],
-    "random_state": ["random_state"],
     "selection": [StrOptions({"cyclic", "random"})],
-}
+} | usual("fit_intercept copy_X max_iter warm_start random_state")
 
 LARGE = 200  # columns below which a fit is nearly exact, whatever the tolerance: it costs next to nothing
 SMALL = 1e-9
 
 
 @dataclass(eq=False, repr=False)
-class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class MultiTaskLasso(Certified, MultiOutputMixin, LinearPredictions, RegressorMixin, BaseEstimator):
     r"""Lasso for several targets at once: a column is used for all targets or for none.
 
     .. math:: \frac1{2S}\sum_i s_i\lVert y_i - Wx_i - b\rVert^2 + \alpha\sum_j\lVert W_{\cdot j}\rVert_2
@@ -161,13 +156,7 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
             return (issue("least-squares", data, evidence_of(plain, self.coef_, self.intercept_)),)
         regularizer = ColumnNorms(float(self.l1_ratio)) if self.l1_ratio > 0.0 else mix_of_norms(0.0)
         objective = Objective(Squared(0.5), regularizer, strength, offset)
-        evidence = evidence_of(objective, self.coef_, self.intercept_)
-        dual = dual_point(objective, data, evidence["coef"], evidence["intercept"])
-        return (issue("duality", data, evidence | {"dual": dual}),)
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X Wᵀ + b, (n, t)."""
-        return linear_scores(self, X)
+        return (duality_proof(objective, data, evidence_of(objective, self.coef_, self.intercept_)),)
 
     @property
     def sparse_coef_(self) -> Any:
@@ -205,9 +194,7 @@ class MultiTaskElasticNet(MultiTaskLasso):
            [0.617, 0.   ]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | {
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")]
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | usual("l1_ratio")
     path: ClassVar[Any] = staticmethod(enet_path)
 
     l1_ratio: float = 0.5

@@ -12,9 +12,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_scalar, column_or_1d
 
 from certifit._certified import Certified
-from certifit._linear_scores import linear_scores
-from certifit._sklearn import Interval, StrOptions, routed
-from certifit._types import CV, Array, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._linear_scores import LinearPredictions
+from certifit._sklearn import Interval, StrOptions, routed, usual
+from certifit._types import CV, Array, Matrix, RandomState, Record, VectorLike, Weights
 from certifit.design import CentredColumns, as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._lasso import ElasticNet, Lasso, scalar_is_none
@@ -28,16 +28,9 @@ from certifit.solvers.multitask import solve_multitask
 _CONSTRAINTS: dict[str, Any] = {
     "eps": [Interval(Real, 0, None, closed="neither")],
     "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
-    "fit_intercept": ["boolean"],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "copy_X": ["boolean"],
-    "cv": ["cv_object"],
-    "verbose": ["verbose"],
-    "n_jobs": [Integral, None],
-    "random_state": ["random_state"],
     "selection": [StrOptions({"cyclic", "random"})],
-}
+} | usual("fit_intercept max_iter copy_X cv verbose n_jobs random_state")
 _SINGLE: dict[str, Any] = {
     "positive": ["boolean"],
     "precompute": [StrOptions({"auto"}), "array-like", "boolean"],
@@ -46,7 +39,7 @@ _MIX: dict[str, Any] = {"l1_ratio": [Interval(Real, 0, 1, closed="both"), "array
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _PathCV(Certified, RegressorMixin, BaseEstimator):
+class _PathCV(Certified, LinearPredictions, RegressorMixin, BaseEstimator):
     """Choose α (and ρ) by the mean squared error of the folds, then fit to all rows."""
 
     _model: ClassVar[type[Any]]
@@ -163,10 +156,6 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
         if "l1_ratio" in model.get_params():
             model.l1_ratio = ratio
         return model
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X w + b."""
-        return linear_scores(self, X)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing of the fit and the splitter."""

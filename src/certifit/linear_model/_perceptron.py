@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import Interval, StrOptions, usual
 from certifit._trace import joined
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, Named, RandomState, Record, VectorLike
 from certifit._validation import check_classification_targets, validate_data
@@ -48,16 +48,10 @@ class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     """Validation, one-vs-all and certificates of everything that learns from perceptron mistakes."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
-        "shuffle": ["boolean"],
         "eta0": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
-    }
+    } | usual("fit_intercept max_iter shuffle random_state trace time_budget")
     fit_intercept: bool
     eta0: float
     max_iter: int
@@ -296,13 +290,9 @@ class Perceptron(PerceptronBase):
         **PerceptronBase._parameter_constraints,
         "penalty": [StrOptions({"l2"}), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+        **usual("l1_ratio n_jobs verbose class_weight warm_start"),
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "warm_start": ["boolean"],
     }
 
     penalty: str | None = None

@@ -11,10 +11,9 @@ from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
-from certifit._sklearn import Interval, check_sample_weight
+from certifit._sklearn import Interval, check_sample_weight, usual
 from certifit._types import Array, Matrix, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets, validate_data
-from certifit.certificates import Data, issue
 
 _BLOCK = 1 << 22  # scores held at a time
 
@@ -54,9 +53,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "fit_intercept": ["boolean"],
-        "random_state": ["random_state"],
-    }
+    } | usual("fit_intercept random_state")
 
     def __init__(
         self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: RandomState = None
@@ -83,9 +80,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         best = int(np.flatnonzero(self.errors_ <= self.errors_.min() + 1e-9 * weights.sum())[0])
         self.classes_, self.coef_, self.intercept_ = classes, W[best], b[best]
         evidence = {"coef": self.coef_, "intercept": self.intercept_}
-        self._promise_certificates(
-            lambda: (issue("training-errors", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
-        )
+        self._promise_certificate("training-errors", evidence, X, y, sample_weight)
         return self
 
     _tags: ClassVar[Record] = {"input_tags.sparse": False}

@@ -13,11 +13,11 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from certifit._certified import Certified
-from certifit._linear_scores import linear_scores
+from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import Interval, StrOptions, usual
 from certifit._trace import joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import MomentSums, as_design
 from certifit.linear_model._base import name_coefficients, read_regression, sharpest_first
@@ -38,7 +38,7 @@ _WIDE, _FEW = 1.5, 200  # columns a row, and in all, beyond which digits of sing
 
 
 @dataclass(eq=False, repr=False)
-class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class Ridge(Certified, MultiOutputMixin, LinearPredictions, RegressorMixin, BaseEstimator):
     r"""Ridge regression: minimise :math:`\sum_i s_i\,(y_i - w\cdot x_i - b)^2 + \alpha\lVert w - w_0\rVert^2`.
 
     This is the mean loss plus λ‖w‖² with :math:`\lambda = \alpha / \sum_i s_i`. The offset is not penalised.
@@ -93,17 +93,11 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, None, closed="left"), np.ndarray],
-        "fit_intercept": ["boolean"],
-        "copy_X": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions({*_DIRECT, *_ITERATIVE, "gradient_descent"})],
-        "positive": ["boolean"],
-        "random_state": ["random_state"],
         "prior": ["array-like", None],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
-    }
+    } | usual("fit_intercept copy_X positive random_state trace time_budget")
 
     alpha: Any = 1.0
     _: KW_ONLY
@@ -221,15 +215,9 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         squared = SquaredL2(1.0, None if prior is None else tuple(prior))
         return NonNegative(squared) if self.positive else squared
 
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X w + b."""
-        return linear_scores(self, X)
-
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: every fold and every α from one pass."""
         require(self.prior is None, "a prior is fitted one by one")
         direct = self.solver in _DIRECT or (self.solver in _ITERATIVE and not issparse(table.X))
         require(direct, f"solver={self.solver!r} is fitted one by one")
         return ridge_answers(self, table, grid, response)
-
-    _tags: ClassVar[Record] = {"input_tags.sparse": True}

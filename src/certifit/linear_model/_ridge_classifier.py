@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,15 +14,15 @@ from sklearn.utils.multiclass import type_of_target
 from certifit._certified import Certified, read_rows
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective, names_of
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import Interval, StrOptions, read_weights
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets, check_is_fitted
-from certifit.certificates import Certificate, Data, issue
-from certifit.linear_model._base import CertainLabels, read_weights
+from certifit.certificates import Data
+from certifit.linear_model._base import CertainLabels
 from certifit.linear_model._ridge import Ridge
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, SquaredL2
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import duality_proof, evidence_of
 
 
 class SignVotes(CertainLabels, Certified, ClassifierMixin, BaseEstimator):
@@ -70,12 +69,8 @@ class SignVotes(CertainLabels, Certified, ClassifierMixin, BaseEstimator):
             Squared(), NonNegative(squared) if model.positive else squared, alpha, bool(model.fit_intercept),
             names_of(self.classes_), None if np.all(factors == 1.0) else tuple(factors),
         )  # fmt: skip
-        self._promise_certificates(partial(self._prove, X, y, sample_weight, objective), X, y, sample_weight)
-
-    def _prove(self, X: Matrix, y: VectorLike, sample_weight: Weights, objective: Objective) -> tuple[Certificate, ...]:
-        data, evidence = Data.of(X, y, sample_weight), evidence_of(objective, self.coef_, self.intercept_)
-        dual = dual_point(objective, data, evidence["coef"], evidence["intercept"])
-        return (issue("duality", data, evidence | {"dual": dual}),)
+        evidence, data = evidence_of(objective, self.coef_, self.intercept_), (X, y, sample_weight)
+        self._promise_certificates(lambda: (duality_proof(objective, Data.of(*data), evidence),), *data)
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Scores: (n,) for two classes (positive for the second), else (n, K)."""

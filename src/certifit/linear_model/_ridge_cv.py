@@ -17,9 +17,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_scalar
 
 from certifit._certified import Certified
-from certifit._linear_scores import linear_scores
-from certifit._sklearn import Interval, StrOptions, routed, routing_enabled
-from certifit._types import CV, Array, ClassWeight, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._linear_scores import LinearPredictions
+from certifit._sklearn import Interval, StrOptions, routed, routing_enabled, usual
+from certifit._types import CV, Array, ClassWeight, Matrix, Record, VectorLike, Weights
 from certifit.design import as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._ridge import Ridge
@@ -30,11 +30,9 @@ from certifit.solvers.ridge_folds import ridge_folds
 
 _CONSTRAINTS: dict[str, Any] = {
     "alphas": ["array-like", Interval(Real, 0, None, closed="neither")],
-    "fit_intercept": ["boolean"],
     "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-    "cv": ["cv_object"],
     "store_cv_results": ["boolean"],
-}
+} | usual("fit_intercept cv")
 
 
 class _Numbers(RegressorMixin, BaseEstimator):
@@ -173,7 +171,7 @@ def _flat(scores: Array) -> Array:
 
 
 @dataclass(eq=False, repr=False)
-class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, LinearPredictions, RegressorMixin, BaseEstimator):
     r"""Ridge regression whose strength α is chosen by cross-validation, leave-one-out by default.
 
     .. math:: \sum_i s_i\,(y_i - w\cdot x_i - b)^2 + \alpha\lVert w\rVert^2
@@ -253,12 +251,6 @@ class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, RegressorMixin, BaseEst
             self.coef_ = np.ravel(self.coef_)
         self._take_certificates(model)
         return self
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X w + b."""
-        return linear_scores(self, X)
-
-    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 @dataclass(eq=False, repr=False)

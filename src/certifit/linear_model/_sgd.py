@@ -30,7 +30,7 @@ from certifit.losses import Hinge, Logistic, Loss, PerceptronLoss, Squared, Squa
 from certifit.regularizers import Regularizer, Zero, mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers.choose import choose_solver
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import best_first, dual_point, evidence_of
 
 _LOSSES: dict[str, Loss] = {
     "hinge": Hinge(),
@@ -106,7 +106,7 @@ class _ProvedWalk(Certified):
         if slopes is not None:
             duals.append(dual_point(objective, data, W, b, slopes=slopes))
         found = [issue("duality", data, evidence | {"dual": dual}) for dual in duals]
-        return (min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))),)
+        return best_first(found)[:1]
 
 
 def _best(objective: Objective, data: Data, W: Array, b: Array) -> tuple[Array, Array, Array | None]:

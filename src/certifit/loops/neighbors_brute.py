@@ -179,23 +179,9 @@ def _admit(
         if low <= limit[i] and not (group >= 0 and group_x[first_x + j] == group):
             if counts[i] == capacity:
                 counts[i] = _thin(
-                    Q,
-                    at,
-                    X,
-                    w,
-                    rows,
-                    lows,
-                    i,
-                    capacity,
-                    limit,
-                    heap,
-                    shift,
-                    scale,
-                    slack,
-                    spent,
-                    values,
-                    found,
-                )
+                    Q, at, X, w, rows, lows, i, capacity, limit, heap, shift, scale, slack,
+                    spent, values, found,
+                )  # fmt: skip
             rows[i, counts[i]], lows[i, counts[i]] = first_x + j, low
             counts[i] += 1
             high = low + e_x[first_x + j] + error

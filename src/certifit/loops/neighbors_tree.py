@@ -361,23 +361,8 @@ def _search_group(
         group = group_q[at] if len(group_q) > 0 else -1
         if alone:
             _descend(
-                leaves,
-                rows,
-                starts,
-                box,
-                nodes,
-                bounds,
-                buffer,
-                q,
-                w,
-                code,
-                p,
-                trust,
-                group,
-                group_x,
-                mine,
-                near,
-            )
+                leaves, rows, starts, box, nodes, bounds, buffer, q, w, code, p, trust, group, group_x, mine, near
+            )  # fmt: skip
         else:
             _bounds(edges, count, q, w, code, p, bounds)
             waiting = 0
@@ -464,25 +449,8 @@ def warm() -> None:
     w, none = np.ones(1), np.empty(0, np.int64)
     values, found = np.full((4, 2), np.inf), np.full((4, 2), 4)
     search(
-        P,
-        rows,
-        starts,
-        np.array([0, 1]),
-        1,
-        0,
-        2,
-        leaves,
-        rows,
-        starts,
-        box,
-        w,
-        0,
-        2.0,
-        1.0,
-        none,
-        none,
-        values,
+        P, rows, starts, np.array([0, 1]), 1, 0, 2, leaves, rows, starts, box, w, 0, 2.0, 1.0, none, none, values,
         found,
-    )
+    )  # fmt: skip
     scan(P, 0, 4, leaves, rows, starts, w, 0, 2.0, none, none, values, found)
     distances(P, np.ascontiguousarray(P.T)[None], w, 0, 2.0, np.empty((4, 4)))

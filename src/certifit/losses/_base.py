@@ -51,7 +51,8 @@ class Loss(EvaluationLoss):
     r"""A convex loss with everything that solvers and certificates need (see the package docstring).
 
     A loss of a score z against a target y: :math:`L(z, y)`, with slope :math:`\partial L/\partial z`, curvature
-    :math:`\partial^2 L/\partial z^2` and conjugate :math:`L^*(u, y) = \sup_z\,(uz - L(z, y))`.
+    :math:`\partial^2 L/\partial z^2` and conjugate :math:`L^*(u, y) = \sup_z\,(uz - L(z, y))`. Scores z, slopes u and
+    targets y are arrays of one shape.
 
     Examples
     --------

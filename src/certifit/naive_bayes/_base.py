@@ -15,13 +15,11 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from certifit._certified import Certified
-from certifit._sklearn import check_partial_fit_first_call, check_sample_weight
-from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
-from certifit._validation import check_is_fitted
+from certifit._sklearn import check_partial_fit_first_call, read_weights
+from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._validation import check_classification_targets, check_is_fitted, classes_and_codes
 from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes._folds import bayes_answers
-from certifit.naive_bayes._labels import encode, encode_known
-from certifit.resampling import FoldAnswers, FoldTable
 
 Alpha = float | Array  # pseudo-counts: one for all cells, or one per feature
 
@@ -128,8 +126,10 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
     ) -> tuple[Matrix, Array, Array, Array | None]:
         """Validated rows, classes, the class number of each row, and weights."""
         rows, labels = self._read(X, y, reset=True)
-        classes, codes = encode(labels)
-        return rows, classes, codes, check_weight(sample_weight, rows)
+        if labels.dtype.kind not in "iub":
+            check_classification_targets(labels)
+        classes, codes = classes_and_codes(labels)
+        return rows, classes, codes, read_weights(sample_weight, rows)
 
     def _adopt_seen(self, statistics: Any, classes: Array) -> None:
         """Estimates of the classes that have any weight."""
@@ -138,9 +138,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
             classes, statistics = classes[seen], statistics.keep(seen)
         self._adopt(statistics, classes)
 
-    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """All folds and settings from one read (the protocol of `certifit.model_selection`)."""
-        return bayes_answers(self, table, grid, response)
+    _fold_path = bayes_answers  # shared work for `certifit.model_selection`
 
     def _respond(self, name: str, rows: Matrix) -> Array:
         """An answer about validated rows, by the name of its public method."""
@@ -214,7 +212,7 @@ class IncrementalNB(NaiveBayes):
         first = check_partial_fit_first_call(self, classes) or not hasattr(self, "statistics_")
         rows, labels = self._read(X, y, reset=first)
         codes = encode_known(labels, self.classes_)
-        more = self._tally(rows, codes, len(self.classes_), check_weight(sample_weight, rows))
+        more = self._tally(rows, codes, len(self.classes_), read_weights(sample_weight, rows))
         self._adopt(more if first else self.statistics_ + more, self.classes_)
         self._withhold_certificates(_PIECES)
         return self
@@ -223,6 +221,18 @@ class IncrementalNB(NaiveBayes):
         check_is_fitted(self, "statistics_")
         if len(self.classes_) != 2:
             raise ValueError(f"A boundary needs two classes; this model has {len(self.classes_)}.")
+
+
+def encode_known(y: Array, classes: Array) -> Array:
+    """Index of each label among known classes; a ValueError names the labels that are not."""
+    codes: Array = np.searchsorted(classes, y).astype(np.int64)
+    codes = np.minimum(codes, len(classes) - 1)
+    strange = classes[codes] != y
+    if np.any(strange):
+        raise ValueError(
+            f"The target label(s) {np.unique(y[strange])} in y do not exist in the initial classes {classes}."
+        )
+    return codes
 
 
 def _log_shares(joint: Array) -> Array:
@@ -256,16 +266,6 @@ def _refuse_impossible(joint: Array) -> None:
             f"Row {row} has probability zero under every class: smooth the estimates (alpha or var_smoothing "
             "above zero), or rescale values whose squares exceed the largest float."
         )
-
-
-def check_weight(sample_weight: Weights, X: Matrix) -> Array | None:
-    """Weights as float64, not negative, not all zero; None when none were given."""
-    if sample_weight is None:
-        return None
-    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not np.any(weight > 0):
-        raise ValueError("All sample weights are zero: at least one row must count.")
-    return weight
 
 
 def check_prior(prior: npt.ArrayLike, K: int) -> Array:

@@ -261,12 +261,8 @@ class BernoulliNB(CountingNB):
 
     Attributes
     ----------
-    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
-    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
-    statistics_ : ClassCounts
-        The mergeable counts behind the estimates.
-    certificate_ : Certificate
-        Proof that the estimates are the smoothed counts of the data.
+    classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_, statistics_, certificate_ :
+        As in `MultinomialNB`.
 
     References
     ----------

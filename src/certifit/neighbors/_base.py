@@ -108,11 +108,9 @@ class Search(Certified, BaseEstimator):
         self.algorithm_ = self._fit_method = index.method
         if isinstance(self.weights, str) and self.weights == "gaussian":
             self.bandwidth_ = self._find_bandwidth() if self.bandwidth is None else float(self.bandwidth)
-
-        def make() -> tuple[Certificate, ...]:
-            return (issue("stored-rows", Data.of(X, y_given), {"rows": Data.of(index.X).digest(), "task": task}),)
-
-        self._promise_certificates(make, X, y_given)
+        self._promise_certificate(
+            "stored-rows", lambda _: {"rows": Data.of(index.X).digest(), "task": task}, X, y_given
+        )
 
     def _find_bandwidth(self) -> float:
         """Median distance of (up to a thousand) training rows to their n_neighbors-th (√n-th) other row."""

@@ -17,7 +17,6 @@ from certifit._dispatch import in_numpy
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix, Record, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
-from certifit.certificates import Certificate, Data, issue
 
 
 def _is_euclidean(model: NearestCentroid) -> bool:
@@ -98,11 +97,7 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
         self.classes_, self.class_prior_ = classes, prior
         self._shrink(rows, codes, centres)
         evidence = {"classes": classes, "centres": centres, "distance": self.metric}
-
-        def make() -> tuple[Certificate, ...]:
-            return (issue("class-centres", Data.of(X, y), evidence),)
-
-        self._promise_certificates(make, X, y)
+        self._promise_certificate("class-centres", evidence, X, y)
         return self
 
     def _shares(self, codes: Array, K: int) -> Array:

@@ -98,14 +98,9 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
 
     def fit(self, X: Matrix, y: VectorLike) -> RadiusNeighborsClassifier:
         """Store the rows, (n, n) distances with metric="precomputed", and labels y, (n,) or (n, n_outputs)."""
-        self._validate_params()
-        rows, labels = self._read_rows(X, y)
-        targets = ClassTargets.of(labels)
-        outlier = _outlier_labels(self.outlier_label, targets)
-        self._store(rows, "classes", labels)
-        self.outputs_2d_, self.classes_ = targets.several, targets.classes
-        self.outlier_label_: Any = outlier
-        self._y_given, self._codes = labels, targets.codes
+        super().fit(X, y)
+        targets = ClassTargets(self.outputs_2d_, self.classes_, self._codes)
+        self.outlier_label_: Any = _outlier_labels(self.outlier_label, targets)
         return self
 
     def predict_proba(self, X: Matrix) -> Any:

@@ -14,7 +14,6 @@ from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
-from certifit.certificates import Data, issue
 from certifit.loops import neighbors_tree
 from certifit.nearest import NAMES, Index, Metric, owned, resolve
 from certifit.neighbors._votes import shares
@@ -107,7 +106,7 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         self._index = Index(X[rows], metric, n_jobs=self.n_jobs)
         self._codes = codes[rows]
         self.prototype_indices_ = rows
-        self._promise_certificates(lambda: (issue(self._proof_kind, Data.of(X, y), proof | metric.evidence),), X, y)
+        self._promise_certificate(self._proof_kind, proof | metric.evidence, X, y)
 
     def predict(self, X: MatrixLike) -> Array:
         """The label of the nearest prototype (ties: the lower row number)."""
@@ -195,10 +194,8 @@ class CondensedNeighbors(_Prototypes):
 
     Attributes
     ----------
-    prototype_indices_ : int array
-        The rows kept, ascending.
-    classes_ : array of labels
-    certificate_ : Certificate
+    prototype_indices_, classes_, certificate_ :
+        As in `EditedNeighbors`.
 
     References
     ----------

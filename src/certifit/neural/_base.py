@@ -14,10 +14,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
-from certifit._sklearn import ConvergenceWarning, Interval, Options, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, Options, StrOptions, usual
 from certifit._types import Array, MatrixLike, RandomState, Record
 from certifit._validation import check_is_fitted, validate_data
-from certifit.certificates import Data, issue
 from certifit.certificates.network import layers_of
 from certifit.solvers import Solution
 from certifit.solvers._status import limit_of
@@ -32,6 +31,7 @@ from certifit.solvers.network import (
     start_layers,
 )
 
+_TASKS = {"log": "classes", "labels": "labels", "squared": "regression", "poisson": "counts"}  # of a loss
 _SMALL = 2000  # rows up to which "auto" takes all rows at once
 
 
@@ -48,12 +48,7 @@ class Network(Certified, BaseEstimator):
         "learning_rate": [StrOptions({"constant", "invscaling", "adaptive"})],
         "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
         "power_t": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["verbose"],
-        "warm_start": ["boolean"],
         "momentum": [Interval(Real, 0, 1, closed="both")],
         "nesterovs_momentum": ["boolean"],
         "early_stopping": ["boolean"],
@@ -63,9 +58,7 @@ class Network(Certified, BaseEstimator):
         "epsilon": [Interval(Real, 0, None, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), Options(Real, {np.inf})],
         "max_fun": [Interval(Integral, 1, None, closed="left")],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-    }
+    } | usual("max_iter shuffle random_state verbose warm_start trace time_budget")
 
     hidden_layer_sizes: Any = (100,)
     activation: str = "relu"
@@ -121,7 +114,7 @@ class Network(Certified, BaseEstimator):
             warnings.warn(
                 "Got `batch_size` less than 1 or larger than sample size. It is going to be clipped",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return Steps(
             method=method, batch=batch, rate=self.learning_rate_init, schedule=self.learning_rate, power_t=self.power_t,
@@ -209,18 +202,24 @@ class Network(Certified, BaseEstimator):
                 f"{type(self).__name__} stopped at {limit} after {self.n_iter_} iterations, before the stopping rule "
                 "was met: the optimization hasn't converged yet. Raise max_iter, or scale the columns of X.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
-    def _promise_gradient(self, data: tuple[Any, ...], task: str) -> None:
-        """The promise of a certificate for a fit to these data."""
-        evidence = {**layers_of(self.coefs_, self.intercepts_), "activation": self.activation, "task": task}
-        evidence["alpha"] = float(self.alpha)
-        self._promise_certificates(lambda: (issue("network-gradient", Data.of(*data), evidence),), *data)
-
-    _PIECES = (
-        "This network was trained in pieces by partial_fit and kept none of the data: there is nothing to prove it by."
-    )
+    def _train_on(self, data: tuple[Any, ...], Y: Array, loss: str, in_pieces: bool) -> None:
+        """Train on (X, y, weights) as they were read, with targets Y (n, outputs), and promise the certificate."""
+        X, _, weights = data
+        s = np.ones(len(Y)) if weights is None else weights
+        self._name(self._learn(NetworkTask(X, Y, s, self.activation, loss, float(self.alpha)), in_pieces))
+        if in_pieces:
+            self._withhold_certificates(
+                "This network was trained in pieces by partial_fit and kept none of the data: there is nothing to "
+                "prove it by."
+            )
+        else:
+            self._warn_if_limited()
+            evidence = {**layers_of(self.coefs_, self.intercepts_), "activation": self.activation}
+            evidence |= {"task": _TASKS[loss], "alpha": float(self.alpha)}
+            self._promise_certificate("network-gradient", evidence, *data)
 
     def _scores(self, X: MatrixLike) -> Array:
         check_is_fitted(self)

@@ -14,14 +14,14 @@ from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from certifit._certified import all_or_nothing
 from certifit._dispatch import in_numpy
-from certifit._sklearn import check_sample_weight
+from certifit._sklearn import read_weights
 from certifit._types import Array, MatrixLike, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.network import layers_of
 from certifit.neural._base import Network, codes_of, walks
 from certifit.neural._radius import certified_radii
-from certifit.solvers.network import NetworkTask, forward
+from certifit.solvers.network import forward
 
 
 class MLPClassifier(ClassifierMixin, Network):
@@ -142,17 +142,11 @@ class MLPClassifier(ClassifierMixin, Network):
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-        weights = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weights = read_weights(sample_weight, X)
         Y, loss = self._targets(y, in_pieces)
-        s = np.ones(len(Y)) if weights is None else weights.astype(float)
-        self._name(self._learn(NetworkTask(X, Y, s, self.activation, loss, float(self.alpha)), in_pieces))
+        self._train_on((X, y, weights), Y, loss, in_pieces)
         self.out_activation_ = "softmax" if loss == "log" and len(self.classes_) > 2 else "logistic"
         self._several = loss == "labels"
-        if in_pieces:
-            self._withhold_certificates(self._PIECES)
-        else:
-            self._warn_if_limited()
-            self._promise_gradient((X, y, weights), "labels" if self._several else "classes")
         return self
 
     def _targets(self, y: Any, in_pieces: bool) -> tuple[Array, str]:

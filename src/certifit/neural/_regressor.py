@@ -12,11 +12,10 @@ from sklearn.utils.metaestimators import available_if
 
 from certifit._certified import all_or_nothing
 from certifit._dispatch import in_numpy
-from certifit._sklearn import StrOptions, check_sample_weight
+from certifit._sklearn import StrOptions, read_weights
 from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit._validation import validate_data
 from certifit.neural._base import Network, walks
-from certifit.solvers.network import NetworkTask
 
 
 @dataclass(eq=False, repr=False)
@@ -91,17 +90,11 @@ class MLPRegressor(RegressorMixin, Network, _HasLoss):
             y = column_or_1d(y, warn=True)
         if self.loss == "poisson" and np.any(np.asarray(y) < 0):
             raise ValueError("loss='poisson' needs targets that are not negative.")
-        weights = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weights = read_weights(sample_weight, X)
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
-        s = np.ones(len(Y)) if weights is None else weights.astype(float)
         loss = "poisson" if self.loss == "poisson" else "squared"
-        self._name(self._learn(NetworkTask(X, Y, s, self.activation, loss, float(self.alpha)), in_pieces))
+        self._train_on((X, y, weights), Y, loss, in_pieces)
         self._flat, self.out_activation_ = y.ndim == 1, "exp" if loss == "poisson" else "identity"
-        if in_pieces:
-            self._withhold_certificates(self._PIECES)
-        else:
-            self._warn_if_limited()
-            self._promise_gradient((X, y, weights), "counts" if loss == "poisson" else "regression")
         return self
 
     def predict(self, X: MatrixLike) -> Array:

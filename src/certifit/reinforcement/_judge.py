@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
 
-from certifit import certificates
 from certifit.certificates import Certificate
 from certifit.reinforcement._mdp import MDP
 from certifit.reinforcement._planning import Sweeps, value_iteration, values_of
@@ -41,10 +41,4 @@ def certify_policy(policy: npt.ArrayLike, mdp: MDP, *, tol: float = 1e-9, rigor:
     """
     rows = mdp.rows(policy)
     best = value_iteration(mdp, tol=tol)
-    evidence = {
-        "policy": rows,
-        "values": best.values,
-        "policy_values": values_of(Sweeps(mdp), rows),
-        "discount": mdp.discount,
-    }
-    return certificates.issue("policy", mdp.data(), evidence, rigor)
+    return replace(best, rows=rows, policy_values=values_of(Sweeps(mdp), rows)).certify(rigor)

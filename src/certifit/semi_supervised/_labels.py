@@ -12,10 +12,9 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from certifit._certified import Certified
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, usual
 from certifit._types import Array, Matrix, MatrixLike, Record, Sparse, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
-from certifit.certificates import Data, issue
 from certifit.certificates.harmonic import Labels, reaching, unlabelled
 from certifit.semi_supervised import _graph
 from certifit.solvers import Solution
@@ -34,11 +33,8 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         "n_neighbors": [Interval(Integral, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [None, Integral],
         "solver": [StrOptions(set(METHODS))],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-    }
+    } | usual("n_jobs trace time_budget")
 
     kernel: Any = "rbf"
     _: KW_ONLY
@@ -71,7 +67,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         solution, evidence = self._solve(W, Y, missing, reached)
         self._name(solution, evidence, Y, missing)
         evidence |= {"variant": self._variant, "unreached": self.unreached_, **graph}
-        self._promise_certificates(lambda: (issue("harmonic-labels", Data.of(X, y), evidence),), X, y)
+        self._promise_certificate("harmonic-labels", evidence, X, y)
         return self
 
     def _weights(self, X: Matrix) -> tuple[Any, dict[str, Any]]:

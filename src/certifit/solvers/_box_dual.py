@@ -118,6 +118,16 @@ class Box:
         return offset, loops.gap_at(F, beta, self.lo, self.hi, offset)
 
 
+@dataclass(frozen=True)
+class SolvedDual:
+    """A solved dual: β, its gradient Kβ − p, offset and gap."""
+
+    beta: Array
+    gradient: Array
+    offset: float
+    gap: float
+
+
 class BoxDual(ABC):
     """A dual under way: boxes, β and F; a leaf says how a round descends and where K comes from."""
 

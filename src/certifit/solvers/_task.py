@@ -63,7 +63,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Task:
-    """An objective with the rows it is about.
+    """An objective with the rows it is about; its methods take coefficients w (d,) and an offset b, or scores z (n,).
 
     Attributes
     ----------

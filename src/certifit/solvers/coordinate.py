@@ -111,26 +111,15 @@ def coordinate_path(
     start: Array | None = None,
     gram: bool | Array | None = None,
 ) -> Solution:
-    r"""Fit for each Λ of ``strengths`` (largest first is fastest) in place of the objective's own.
+    r"""Fit for each Λ of ``strengths`` (k,) > 0 (largest first is fastest) in place of the objective's own.
 
-    Parameters
-    ----------
-    task : Task
-        Squared loss with a 1-norm or an elastic mix, with or without w ≥ 0.
-    options : Options
-        ``max_iter`` limits the rounds (looks at all of X) per block of strengths: a handful is usual. With a
-        ``random_state`` coordinates are visited in random order.
-    strengths : (k,) array > 0
-    start : (d,) array, default=None
-        Coefficients to begin with.
-    gram : bool or (d, d) array, default=None
-        Whether to form the whole Gram matrix (of weighted, centred columns), or that matrix; None decides by size.
+    The task has a squared loss with a 1-norm or an elastic mix, with or without w ≥ 0. ``max_iter`` limits the rounds
+    (looks at all of X) per block of strengths: a handful is usual. With a ``random_state`` coordinates are visited in
+    random order. ``start`` (d,) are coefficients to begin with. ``gram`` tells whether to form the whole Gram matrix
+    (of weighted, centred columns), or is that matrix; None decides by size.
 
-    Returns
-    -------
-    Solution
-        ``value`` = (coef (k, d), intercept (k,)); ``stats`` holds, per strength, ``gap`` and ``relative_gap`` (to the
-        null model), ``dual_scale`` and ``n_iter`` (rounds), and ``method``.
+    ``value`` = (coef (k, d), intercept (k,)); ``stats`` holds, per strength, ``gap`` and ``relative_gap`` (to the null
+    model), ``dual_scale`` and ``n_iter`` (rounds), and ``method``.
 
     Examples
     --------

@@ -11,14 +11,14 @@ Nothing here has to be trusted: the proof (`certifit.certificates.optimality`) c
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import scipy.sparse
 
 from certifit._objective import Objective, Target
 from certifit._types import Array, Record
-from certifit.certificates import Data, ball, to_float
+from certifit.certificates import Certificate, Data, ball, issue, to_float
 from certifit.certificates.maps import ColumnMap
 from certifit.solvers.balance import balance_within
 
@@ -66,6 +66,21 @@ def dual_point(
             parts.append(_one(objective, target, begin, None if slopes is None else slopes[:, at], columns))
             start += target.outputs
     return np.concatenate(parts, axis=1)
+
+
+def duality_proof(
+    objectives: Objective | Sequence[Objective], data: Data, evidence: Record, slopes: Array | None = None
+) -> Certificate:
+    """The duality gap of `evidence_of` a fit, by the slopes there or by other ``slopes``: whichever proves more."""
+    fit = evidence["coef"], evidence["intercept"]
+    tried = (None,) if slopes is None else (None, slopes)
+    duals = [dual_point(objectives, data, *fit, slopes=start) for start in tried]
+    return best_first([issue("duality", data, evidence | {"dual": dual}) for dual in duals])[0]
+
+
+def best_first(found: Iterable[Certificate]) -> tuple[Certificate, ...]:
+    """Certificates of one fit: those that hold before others, smaller gaps before larger ones."""
+    return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
 
 
 def evidence_of(objectives: Objective | Sequence[Objective], coef: Array, intercept: Array | float) -> Record:

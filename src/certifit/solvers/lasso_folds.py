@@ -76,9 +76,13 @@ class LassoFolds:
         """
         alphas, folds = np.asarray(alphas, dtype=float), range(len(self.table.folds))
 
+        objective = squared_with(ratio, positive, self.fit_intercept)
+
         def one(k: int) -> tuple[Array, Array]:
             known = None if self.data is None else _from_moments(self.data, k, alphas, ratio, positive, tol)
-            return known or self._direct(k, alphas, ratio, positive, tol)
+            if known is not None:
+                return known
+            return path_of_fold(self.table, k, objective, alphas, Options(tol))[:2]
 
         if self.data is None:
             return [one(k) for k in folds]
@@ -92,16 +96,25 @@ class LassoFolds:
         standard = _standard(self.data.sums.total, self.fit_intercept)
         return None if standard is None else standard[0] * standard[1] * standard[1][:, None]
 
-    def _direct(self, k: int, alphas: Array, ratio: float, positive: bool, tol: float) -> tuple[Array, Array]:
-        """One fold from its rows."""
-        X, y, weights = self.table.training(k)
-        order = np.argsort(-alphas, kind="stable")
-        objective = Objective(Squared(0.5), mix_of_norms(ratio, positive=positive), 0.0, self.fit_intercept)
-        task = Task(objective, as_design(X), y, weights)
-        found = coordinate_path(task, Options(tol), task.total * alphas[order])
-        coef, offset = np.empty((len(alphas), X.shape[1])), np.empty(len(alphas))
-        coef[order], offset[order] = found.value
-        return coef, offset
+
+def path_of_fold(
+    table: FoldTable, k: int, objective: Objective, alphas: Array, options: Options
+) -> tuple[Array, Array, float]:
+    """One fold from its rows, strongest penalty first, each point beginning where the last one ended.
+
+    Coefficients (a, d), offsets (a,), and the largest gap, as a fraction of the null model's loss.
+    """
+    X, y, weights = table.training(k)
+    task, order = Task(objective, as_design(X), y, weights), np.argsort(-alphas, kind="stable")
+    found = coordinate_path(task, options, task.total * alphas[order])
+    coef, offset = np.empty((len(alphas), X.shape[1])), np.empty(len(alphas))
+    coef[order], offset[order] = found.value
+    return coef, offset, float(np.max(found.stats["relative_gap"], initial=0.0))
+
+
+def squared_with(ratio: float, positive: bool, fit_intercept: bool) -> Objective:
+    """Half the squared loss with a mix of norms, whose strength a path is to say."""
+    return Objective(Squared(0.5), mix_of_norms(ratio, positive=positive), 0.0, fit_intercept)
 
 
 def _standard(M: Array, fit_intercept: bool) -> tuple[Array, Array, Array, float] | None:

@@ -192,26 +192,11 @@ def linear_svc(
 ) -> Solution:
     """Solve until the duality gap is at most ``target`` (in units of ½‖w‖² + Σ cost·loss).
 
-    Parameters
-    ----------
-    X : matrix of rows, dense or sparse
-    y : array of −1.0 and +1.0, or of real numbers of about that size for losses outside a tube
-    cost : array
-        C of each row (≥ 0).
-    target : float
-    loss : {"hinge", "squared_hinge"}, or Loss
-        One of these, `EpsilonInsensitive` or `SquaredEpsilonInsensitive`.
-    offset : bool
-        Whether there is an (unpenalised) offset.
-    excess : float, default=inf
-        Besides, the gap is to be at most this fraction of the objective, as far as rounding allows.
-    max_steps : int
-        Newton steps.
-
-    Returns
-    -------
-    Solution
-        ``value`` is a `LinearMachine`; ``stats`` holds ``steps`` (Newton steps).
+    y holds −1.0 and +1.0, or real numbers of about that size for the losses outside a tube; ``cost`` is C ≥ 0 of each
+    row. ``loss`` is "hinge", "squared_hinge", `EpsilonInsensitive` or `SquaredEpsilonInsensitive`; ``offset`` tells
+    whether there is an (unpenalised) offset. Besides, the gap is to be at most the fraction ``excess`` of the
+    objective, as far as rounding allows. ``value`` is a `LinearMachine`; ``stats`` holds ``steps``, Newton's, of which
+    there are at most ``max_steps``.
 
     Examples
     --------

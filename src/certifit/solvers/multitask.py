@@ -67,27 +67,10 @@ def solve_multitask(
 ) -> Solution:
     r"""Fit for each α of ``strengths`` (largest first is fastest), Λ₁ = αρS and Λ₂ = α(1−ρ)S with S = Σ sᵢ.
 
-    Parameters
-    ----------
-    design : Design of shape (n, d)
-    Y : (n, t) array
-    strengths : (k,) array > 0
-    ratio : float in (0, 1], default=1.0
-    weights : (n,) array, default=None
-    fit_intercept : bool, default=True
-    tol : float, default=1e-4
-        Stop when the duality gap is at most tol times the objective at W = 0.
-    start : (t, d) array, default=None
-    max_iter : int ≥ 1, default=1000
-        Looks at all columns, for each strength.
-    polish : bool, default=False
-        End with Newton steps on the columns in use, where these are few: the optimum to rounding.
-
-    Returns
-    -------
-    Solution
-        ``value`` = (coef (k, t, d), intercept (k, t)); ``stats`` holds ``gap``, ``relative_gap`` and ``n_iter`` per
-        strength.
+    ``ratio`` is ρ in (0, 1] and ``start`` (t, d). It stops when the duality gap is at most ``tol`` times the objective
+    at W = 0, or after ``max_iter`` looks at all columns, for each strength; ``polish`` ends with Newton steps on the
+    columns in use, where these are few: the optimum to rounding. ``value`` = (coef (k, t, d), intercept (k, t));
+    ``stats`` holds ``gap``, ``relative_gap`` and ``n_iter`` per strength.
 
     Examples
     --------

@@ -215,22 +215,11 @@ def newton_folds(
     tol: float = 1e-9,
     whole_first: bool = False,
 ) -> FoldMinima | None:
-    """Minima of all folds and strengths; None where this is not the road to take.
+    """Minima of all folds and strengths Λ > 0 of a smooth loss, on dense rows; None where this is not the road to take.
 
-    Parameters
-    ----------
-    table : FoldTable
-        Dense rows; targets as the loss takes them.
-    loss : Loss
-        Smooth.
-    strengths : (m,) array > 0
-        Λ.
-    fit_intercept : bool, default=True
-    tol : float
-        A problem leaves after the step before which half the squared decrement was at most this fraction of the null
-        model's loss.
-    whole_first : bool, default=False
-        Whether the problems of all rows are solved first: folds, and a fit that follows, begin where these end.
+    A problem leaves after the step before which half the squared decrement was at most the fraction ``tol`` of the null
+    model's loss. With ``whole_first`` the problems of all rows are solved first: folds, and a fit that follows, begin
+    where these end.
 
     Examples
     --------
@@ -276,18 +265,8 @@ def newton_tables(
 ) -> FoldMinima | None:
     """As `newton_folds`, where each fold has a table of its own, and each strength so many of its first columns.
 
-    Parameters
-    ----------
-    tables : sequence of FoldTable
-        Dense rows, as many in each, with one fold.
-    loss : Loss
-        Smooth.
-    strengths : (m,) array > 0
-        Λ.
-    widths : (m,) int array
-        Columns that each of them uses; the coefficients of the others are zero.
-    fit_intercept, tol
-        As in `newton_folds`.
+    The tables have as many rows each, and one fold; ``widths`` (m,) are the columns that each strength uses: the
+    coefficients of the others are zero.
 
     Examples
     --------
@@ -414,18 +393,9 @@ def newton_without_hessian(
 ) -> Array | None:
     """The minimum (p,) of one problem with many columns, by conjugate gradients; None if not reached.
 
-    Parameters
-    ----------
-    X, y, weights : (n, p), (n,) and (n,) arrays
-        Rows in scaled coordinates (and a column of ones for an offset), targets and what each row counts.
-    loss : Loss
-        Logistic: where curvatures jump, inexact steps go to and fro.
-    ridge : (p,) array ≥ 0
-        Λ for each coordinate.
-    tol : float
-        As in `newton_folds`.
-    start : (p,) array, default=None
-        Where to begin; zero when None.
+    X (n, p) holds rows in scaled coordinates (and ones for an offset), ``weights`` what each of them counts, ``ridge``
+    (p,) ≥ 0 Λ for each coordinate; ``tol`` as in `newton_folds`. The loss is logistic: where curvatures jump, inexact
+    steps go to and fro.
 
     Examples
     --------

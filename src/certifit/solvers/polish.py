@@ -26,7 +26,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from certifit._types import Array
 from certifit.design import Blocks
 from certifit.loops import smo as loops
-from certifit.solvers._box_dual import Box, MakeBlocks
+from certifit.solvers._box_dual import Box, MakeBlocks, SolvedDual
 
 MOST_FREE = 2000  # free multipliers up to which the system is solved
 _ROUNDS, _PATIENCE = 30, 4  # working sets in all, and without half the gap: each lowers the dual, not always the gap
@@ -45,17 +45,9 @@ _WIDENINGS = 5  # how often points that come to matter are added to those looked
 _DOUBT = 10.0  # times the largest error of the coarse gradient: points that close to their margin are looked at
 
 
-@dataclass(frozen=True)
-class Polished:
-    """β, its gradient Kβ − p, the offset and the gap."""
-
-    beta: Array
-    gradient: Array
-    offset: float
-    gap: float
-
-
-def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt.DTypeLike = np.float64) -> Polished:
+def polish(
+    make: MakeBlocks, box: Box, start: SolvedDual, least: float, dtype: npt.DTypeLike = np.float64
+) -> SolvedDual:
     """β with a duality gap near rounding, from one that is nearly optimal; the start where nothing was gained.
 
     Only points near their margin (and the free ones) are looked at in double precision; the gradient of the others,
@@ -67,7 +59,7 @@ def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt
     make : callable
         ``make(dtype)`` gives the Gram matrix by blocks in that precision.
     box : Box
-    start : Polished
+    start : SolvedDual
         A feasible β with its gradient.
     least : float
         Gap below which there is nothing left to do.
@@ -80,7 +72,7 @@ def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt
     >>> from certifit.kernels import Linear
     >>> p, beta = np.array([-1.0, 1.0]), np.array([-0.499, 0.499])
     >>> box = Box(p, np.array([-9.0, 0.0]), np.array([0.0, 9.0]))
-    >>> start = Polished(beta, np.array([1.0, 0.996]), 0.0, 9.0)
+    >>> start = SolvedDual(beta, np.array([1.0, 0.996]), 0.0, 9.0)
     >>> found = polish(lambda dtype: blocks(Linear(), np.array([[0.0], [2.0]]), dtype), box, start, 1e-15)
     >>> found.beta.tolist(), found.offset
     ([-0.5, 0.5], -1.0)
@@ -114,11 +106,11 @@ def _room(box: Box, beta: Array) -> tuple[Array, Array]:
     return box.hi - beta > slack, beta - box.lo > slack
 
 
-def _judged(box: Box, beta: Array, F: Array) -> Polished:
-    return Polished(beta, F, *box.offset_and_gap(beta, F))
+def _judged(box: Box, beta: Array, F: Array) -> SolvedDual:
+    return SolvedDual(beta, F, *box.offset_and_gap(beta, F))
 
 
-def _near(box: Box, at: Polished, few: int) -> Array:
+def _near(box: Box, at: SolvedDual, few: int) -> Array:
     """Points whose gradient may come to matter: a mask."""
     if len(at.beta) * np.count_nonzero(at.beta) <= few:
         return np.ones(len(at.beta), dtype=bool)
@@ -126,7 +118,7 @@ def _near(box: Box, at: Polished, few: int) -> Array:
     return np.asarray(free | (r <= 3.0 * r[free].max(initial=0.0)))
 
 
-def _completed(gram: Blocks, box: Box, start: Polished, at: Polished, far: Array) -> Polished:
+def _completed(gram: Blocks, box: Box, start: SolvedDual, at: SolvedDual, far: Array) -> SolvedDual:
     """The same β with the gradient of the far points brought up to date."""
     moved = np.flatnonzero(at.beta != start.beta)
     if not far.any() or not len(moved):
@@ -137,7 +129,7 @@ def _completed(gram: Blocks, box: Box, start: Polished, at: Polished, far: Array
     return _judged(box, at.beta, F)
 
 
-def _descent(gram: Blocks, box: Box, at: Polished, near: Array, least: float, dtype: npt.DTypeLike) -> Polished:
+def _descent(gram: Blocks, box: Box, at: SolvedDual, near: Array, least: float, dtype: npt.DTypeLike) -> SolvedDual:
     """The best of several working sets, one after the other."""
     best, idle = at, 0
     for _ in range(_ROUNDS):
@@ -154,14 +146,14 @@ def _descent(gram: Blocks, box: Box, at: Polished, near: Array, least: float, dt
     return best
 
 
-def _moving(box: Box, at: Polished) -> Array:
+def _moving(box: Box, at: SolvedDual) -> Array:
     """Free multipliers, and those at a bound that are part of a pair that could move: a mask."""
     rise, fall = _room(box, at.beta)
     low, high = at.gradient[rise].min(initial=np.inf), at.gradient[fall].max(initial=-np.inf)
     return np.asarray((rise & fall) | (rise & (at.gradient < high)) | (fall & (at.gradient > low)))
 
 
-def _round(gram: Blocks, box: Box, at: Polished, near: Array, dtype: npt.DTypeLike) -> Polished | None:
+def _round(gram: Blocks, box: Box, at: SolvedDual, near: Array, dtype: npt.DTypeLike) -> SolvedDual | None:
     """The best β over the multipliers that are free or want to be."""
     work = near[_moving(box, at)[near]]
     if not 1 < len(work) <= MOST_FREE:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,10 @@ from certifit._types import Array, Record
 from certifit.design import Blocks
 from certifit.loops import smo as loops
 from certifit.parallel import one_thread
-from certifit.solvers._box_dual import Box, BoxDual, DualState, MakeBlocks
+from certifit.solvers._box_dual import Box, BoxDual, DualState, MakeBlocks, SolvedDual
 from certifit.solvers._driver import DriveEnd, drive
 from certifit.solvers._solution import Solution
-from certifit.solvers.polish import Polished, polish
+from certifit.solvers.polish import polish
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096
 _INNER, _ROUND = 0.5, 0.3  # fraction of the violation left by a block, and by a round
@@ -43,16 +43,6 @@ _LONG_ROUND = (
 _COARSE = 100  # times the target: where Newton steps take over
 _PROBE = 128  # points whose gradient is recomputed in double precision before a fit in single precision ends
 _WATCHED = 500  # points up to which a trace has every pair step
-
-
-@dataclass(frozen=True)
-class SolvedDual:
-    """A solved soft-margin dual: β, gradient, offset and gap."""
-
-    beta: Array
-    gradient: Array
-    offset: float
-    gap: float
 
 
 def smo(
@@ -68,36 +58,17 @@ def smo(
     start: Array | None = None,
     trace: bool = False,
 ) -> Solution:
-    """Solve the dual until the duality gap is at most ``target``.
+    """Solve the dual until the duality gap is at most ``target``, in units of ½‖w‖² + Σ cost·loss.
 
-    Parameters
-    ----------
-    make : callable
-        ``make(dtype)`` gives the Gram matrix by blocks in that precision.
-    box : Box
-        The problem: `Box.of_labels` for the hinge, `Box.of_tube` for regression.
-    target : float
-        Absolute gap to reach, in units of ½‖w‖² + Σ cost·loss.
-    single : bool, default=False
-        Begin with blocks in single precision; double precision takes over if they prove too coarse.
-    time_budget : float, default=None
-        Time limit in seconds; the best solution so far is returned.
-    max_steps : float, default=inf
-        Pair steps after which the best so far is returned.
-    shrinking : bool, default=True
-        Whether points that will probably stay at their bound are set aside between rounds.
-    rounded : float, default=None
-        Once the target is reached, Newton steps on the free points (`polish`) go on to this gap; None: they do not.
-    start : array, default=None
-        β inside its box and balanced, from which the descent begins; None is zero.
-    trace : bool, default=False
-        Whether to record every round; every pair step (i, j, their α before and after, whether one was clipped at a
-        bound) where there are at most 500 points.
+    ``make(dtype)`` gives the Gram matrix by blocks in that precision; with ``single`` it begins in single precision,
+    and double precision takes over if that proves too coarse. The problem is `Box.of_labels` for the hinge,
+    `Box.of_tube` for regression. ``start`` is β inside its box and balanced; None is zero. At the end of
+    ``time_budget`` (seconds) or ``max_steps`` (pair steps) the best so far is returned. With ``shrinking`` points that
+    will probably stay at their bound are set aside between rounds. Once the target is reached, Newton steps on the free
+    points (`polish`) go on to the gap ``rounded``; None: they do not. A ``trace`` has every round, and every pair step
+    (i, j, their α before and after, whether one was clipped at a bound) where there are at most 500 points.
 
-    Returns
-    -------
-    Solution
-        ``value`` is a `Machine`; ``stats`` holds ``steps`` (pair steps).
+    ``value`` is a `SolvedDual`; ``stats`` holds ``steps`` (pair steps).
 
     Examples
     --------
@@ -165,7 +136,7 @@ class _Way:
         """The machine after Newton steps on its free points, where they lower the gap."""
         if self.status not in ("converged", "precision") or found.gap <= rounded:
             return found
-        start = Polished(found.beta, found.gradient, found.offset, found.gap)
+        start = found
         if not self.dual.exact:  # in single precision nothing was balanced yet
             start = replace(start, beta=self.dual.box.balanced(found.beta))
         end = polish(make, self.dual.box, start, rounded, self.dual.gram.dtype)
@@ -174,7 +145,7 @@ class _Way:
         if self.trace:
             objective = self.run.state.objective - found.gap + end.gap
             self.rows = continued(self.rows, [TraceRow(1, objective, end.gap, np.nan, 0.0)])
-        return SolvedDual(end.beta, end.gradient, end.offset, end.gap)
+        return end
 
 
 class _BlockDual(BoxDual):

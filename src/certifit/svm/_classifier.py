@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -16,11 +16,11 @@ from sklearn.utils.metaestimators import available_if
 
 from certifit._certified import Certified
 from certifit._dispatch import in_numpy
-from certifit._sklearn import StrOptions, ovr_decision_function
+from certifit._sklearn import StrOptions, ovr_decision_function, usual
 from certifit._trace import Trace
-from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
-from certifit.certificates import Ball, Data, dot, issue
+from certifit.certificates import Ball, dot
 from certifit.certificates.gram import new_scores, radii
 from certifit.certificates.region import Region
 from certifit.kernels import Kernel, Precomputed
@@ -54,15 +54,25 @@ def _costs(class_cost: Array, codes: Array, weights: Array, price: float) -> Arr
     return np.asarray((price * class_cost)[codes] * weights)
 
 
-class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class _ClassifierParameters(KernelMachine):
+    """The parameters that classifiers have besides."""
+
+    probability: bool = False
+    class_weight: ClassWeight = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    random_state: RandomState = None
+
+
+class KernelClassifier(_ClassifierParameters, Certified, ClassifierMixin, BaseEstimator):
     """Machines for all pairs of classes; a leaf says how one of them is solved (`_solve`)."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
         "probability": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
+        **usual("class_weight random_state"),
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     @abstractmethod
@@ -107,12 +117,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         one = all(o == objectives[0] for o in objectives)
         parts = kernel, X, objectives[0] if one else objectives, self.support_, self._columns, self.intercept_
         columns, share = self._columns, self._share_of([found for _, found in solved])
-        self._promise_certificates(
-            lambda: (issue("duality", Data.of(X, y, sample_weight), machine_evidence(*parts, columns) | share),),
-            X,
-            y,
-            sample_weight,
-        )
+        self._promise_certificate("duality", lambda _: machine_evidence(*parts, columns) | share, X, y, sample_weight)
         return self
 
     def _share_of(self, solved: list[Solution]) -> dict[str, float]:

@@ -19,19 +19,6 @@ from certifit.solvers.balance import balance
 from certifit.svm._labels import pair_coefficients, pairs_of
 
 
-def kernel_evidence(kernel: Kernel, X: Matrix) -> Record:
-    """Where kernel values come from: the kernel's record, or for a function of the user's the Gram matrix itself.
-
-    Examples
-    --------
-    >>> from certifit.kernels import Linear
-    >>> list(kernel_evidence(Linear(), np.eye(2)))
-    ['kernel']
-    """
-    record = kernel.record()
-    return {"kernel": record} if record is not None else {"kernel": ["given"], "gram": kernel(X)}
-
-
 def hinge_objective(
     classes: Array,
     class_cost: Array,
@@ -89,7 +76,7 @@ def machine_evidence(
     True
     """
     own = {"support": np.asarray(support, dtype=int), "dual": -np.asarray(dual, dtype=float)}
-    return dual_points.evidence_of(objective, columns.T, intercept) | own | kernel_evidence(kernel, X)
+    return dual_points.evidence_of(objective, columns.T, intercept) | own | kernel.evidence(X)
 
 
 def read_diagonal(diagonal: Any, X: Matrix) -> Array:

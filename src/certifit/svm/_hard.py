@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from certifit._certified import Certified
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, usual
 from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Data, issue
@@ -20,12 +20,13 @@ from certifit.certificates.kernel_margin import certain_sides
 from certifit.design import blocks
 from certifit.exceptions import NotSeparableError, ThinMarginError
 from certifit.geometry import separability
-from certifit.kernels import NAMES, Kernel, Linear, Precomputed, choose
+from certifit.kernels import Kernel, Linear, Precomputed, choose
 from certifit.solvers._status import limit_of
 from certifit.solvers.hulls import Hulls, nearest_hulls
-from certifit.svm._evidence import kernel_evidence, read_diagonal
+from certifit.svm._evidence import read_diagonal
 from certifit.svm._labels import Labelled, labelled
 from certifit.svm._linear import normals
+from certifit.svm._machine import KERNEL_CONSTRAINTS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -81,15 +82,9 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "kernel": [StrOptions(set(NAMES)), callable],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        **KERNEL_CONSTRAINTS,
         "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-    }
+    } | usual("max_iter trace time_budget")
 
     kernel: Any = "linear"
     degree: int = 3
@@ -145,7 +140,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         if centre is not None:
             shift = float(normals(X[used], found.beta[used, None])[:, 0] @ centre)
             found = replace(found, offset=found.offset - shift)
-        evidence = kernel_evidence(kernel, X) | {
+        evidence = kernel.evidence(X) | {
             "classes": [c.item() if isinstance(c, np.generic) else c for c in lab.classes],
             "support": used,
             "dual_coef": found.beta[None, used],

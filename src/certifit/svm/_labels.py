@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from certifit._sklearn import any_sample_weight, check_sample_weight
+from certifit._sklearn import any_sample_weight, read_weights
 from certifit._types import Array, ClassWeight, Matrix, Weights
 from certifit._validation import check_classification_targets
 
@@ -34,9 +34,8 @@ def labelled(X: Matrix, y: Any, sample_weight: Weights, class_weight: ClassWeigh
             f"{name} needs at least two classes, and y holds 1 class only ({classes.tolist()[0]!r}): "
             "add rows of another class."
         )
-    weights = None
-    if sample_weight is not None:
-        weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = read_weights(sample_weight, X)
+    if weights is not None:
         mass = np.bincount(codes, weights=weights, minlength=len(classes))
         if np.any(mass <= 0):
             alone = "Invalid input - all samples with positive weights belong to the same class: "

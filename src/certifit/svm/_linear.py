@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,20 +15,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores, SparseCoefficients, dense
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, usual
 from certifit._trace import joined
-from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
-from certifit.certificates import Certificate, Data, issue
+from certifit.certificates import Certificate, Data
 from certifit.certificates.region import Region
 from certifit.design import as_design
 from certifit.losses import get_loss
 from certifit.regularizers import L1
-from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers._status import limit_of, worst
 from certifit.solvers.choose import choose_solver
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import duality_proof, evidence_of
 from certifit.solvers.linear_svc import linear_svc
 from certifit.svm._crammer_singer import padded, solve_together, together_evidence
 from certifit.svm._evidence import hinge_objective
@@ -227,16 +226,9 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         "dual": ["boolean", StrOptions({"auto"})],
         "multi_class": [StrOptions({"ovr", "crammer_singer"})],
         "intercept_scaling": [Interval(Real, 0.0, None, closed="neither")],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "C": [Interval(Real, 0.0, None, closed="neither")],
-        "fit_intercept": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-    }
+    } | usual("verbose random_state fit_intercept class_weight max_iter trace time_budget")
 
     penalty: str = "l2"
     loss: str = "squared_hinge"
@@ -275,9 +267,7 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         warn_if_limited(self)
         beta = np.array([m.beta for m in machines])
         evidence = linear_evidence(lab, self.coef_, self.intercept_, beta, self.loss, self.fit_intercept)
-        self._promise_certificates(
-            lambda: (issue("duality", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
-        )
+        self._promise_certificate("duality", evidence, X, y, sample_weight)
         return self
 
     def _fit_together(self, X: Matrix, y: Array, sample_weight: Weights, lab: Labelled) -> LinearSVC:
@@ -290,11 +280,10 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         warn_if_limited(self)
         coef, intercept = best.coef, best.intercept
 
-        def prove() -> tuple[Certificate, ...]:
-            data = Data.of(X, y, sample_weight)
-            return (issue("duality", data, together_evidence(lab, data, scale, coef, intercept, best.shares)),)
+        def evidence(data: Data) -> Record:
+            return together_evidence(lab, data, scale, coef, intercept, best.shares)
 
-        self._promise_certificates(prove, X, y, sample_weight)
+        self._promise_certificate("duality", evidence, X, y, sample_weight)
         return self
 
     def _fit_sparse(self, X: Matrix, y: Array, sample_weight: Weights, lab: Labelled) -> LinearSVC:
@@ -321,20 +310,12 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         slopes = np.column_stack([f.stats["dual"] for f in solved]) if known else None
 
         def prove() -> tuple[Certificate, ...]:
-            data = Data.of(X, y, sample_weight)
-            fitted = evidence["coef"], evidence["intercept"]
-            found = [issue("duality", data, evidence | {"dual": dual_point(objective, data, *fitted)})]
-            if slopes is not None:
-                given = dual_point(objective, data, *fitted, slopes=slopes)
-                found.append(issue("duality", data, evidence | {"dual": given}))
-            return (min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))),)
+            return (duality_proof(objective, Data.of(X, y, sample_weight), evidence, slopes),)
 
         self._promise_certificates(prove, X, y, sample_weight)
         return self
 
-    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """All folds and costs together (see `certifit.model_selection`)."""
-        return linear_svc_answers(self, table, grid, response)
+    _fold_path = linear_svc_answers  # shared work for `certifit.model_selection`
 
     def _solve(self, X: Matrix, signs: Array, cost: Array) -> Solution:
         target = self.tol * null_objective(signs, cost, self.loss, self.fit_intercept)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from certifit._certified import Certified
-from certifit._linear_scores import linear_scores
+from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
-from certifit._sklearn import Interval, StrOptions, check_sample_weight
-from certifit._types import Array, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._sklearn import Interval, StrOptions, read_weights, usual
+from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit._validation import validate_data
-from certifit.certificates import Data, issue
 from certifit.design import powers_of_two
 from certifit.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, best_offset
 from certifit.regularizers import SquaredL2
@@ -29,7 +28,7 @@ _LOSSES = {"epsilon_insensitive": EpsilonInsensitive, "squared_epsilon_insensiti
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearSVR(Certified, RegressorMixin, BaseEstimator):
+class LinearSVR(Certified, LinearPredictions, RegressorMixin, BaseEstimator):
     r"""Linear support vector regression with an unpenalised offset, proved optimal to a stated gap.
 
     .. math:: \min_{w, b}\ \tfrac12\lVert w\rVert^2 + C\sum_i s_i\, \max(0,\ |w^\top x_i + b - y_i| - \varepsilon)^p
@@ -82,15 +81,9 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "loss": [StrOptions(set(_LOSSES))],
-        "fit_intercept": ["boolean"],
         "intercept_scaling": [Interval(Real, 0.0, None, closed="neither")],
         "dual": ["boolean", StrOptions({"auto"})],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-    }
+    } | usual("fit_intercept verbose random_state max_iter trace time_budget")
 
     epsilon: float = 0.0
     tol: float = 1e-4
@@ -110,9 +103,8 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
         y = np.asarray(y, dtype=float)
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        sample_weight = read_weights(sample_weight, X)
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
         loss = _LOSSES[self.loss](float(self.epsilon))
         found = self._solve(X, y, float(self.C) * weights, loss)
         machine = found.value
@@ -126,9 +118,7 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
         beta = np.clip(machine.beta / float(self.C), -room, room)
         beta = balance(beta, room) if self.fit_intercept else beta
         evidence = evidence_of(objective, self.coef_, machine.intercept) | {"dual": -beta[:, None]}
-        self._promise_certificates(
-            lambda: (issue("duality", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
-        )
+        self._promise_certificate("duality", evidence, X, y, sample_weight)
         return self
 
     def _solve(self, X: Matrix, y: Array, cost: Array, loss: Loss) -> Solution:
@@ -156,9 +146,3 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
             m, coef=m.coef * unit, intercept=m.intercept * unit + level, beta=m.beta * unit, gap=m.gap * unit**2
         )
         return replace(found, value=machine)
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X w + b."""
-        return linear_scores(self, X)
-
-    _tags: ClassVar[Record] = {"input_tags.sparse": True}

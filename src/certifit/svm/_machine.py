@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import Interval, StrOptions, usual
 from certifit._trace import joined
 from certifit._types import Array, BaseEstimator, Matrix, MatrixLike, Record
 from certifit._validation import check_is_fitted
@@ -37,19 +37,18 @@ _SINGLE = 1e-6  # relative gap above which single precision serves
 _DOUBLE = 600  # rows up to which it saves too little to compile the loops for it, too
 _WHOLE = 1024  # rows up to which the Gram matrix is computed once: the first block of pair steps has all of them
 
-CONSTRAINTS: dict[str, Any] = {
+KERNEL_CONSTRAINTS: dict[str, Any] = {
     "kernel": [StrOptions(set(NAMES)), callable],
     "degree": [Interval(Integral, 1, None, closed="left")],
     "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
+} | usual("coef0")
+CONSTRAINTS: dict[str, Any] = {
+    **KERNEL_CONSTRAINTS,
     "shrinking": ["boolean"],
     "tol": [Interval(Real, 0.0, None, closed="neither")],
     "cache_size": [Interval(Real, 0.0, None, closed="neither")],
     "max_iter": [Interval(Integral, -1, None, closed="left")],
-    "verbose": ["verbose"],
-    "trace": ["boolean"],
-    "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-}
+} | usual("verbose trace time_budget")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

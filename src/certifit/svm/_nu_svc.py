@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._sklearn import Interval
-from certifit._types import Array, ClassWeight, Matrix, RandomState
+from certifit._types import Array, Matrix
 from certifit.kernels import Kernel
 from certifit.solvers import Solution
 from certifit.solvers.balance import balance
@@ -78,11 +78,6 @@ class NuSVC(KernelClassifier):
     }
 
     nu: float = 0.5
-    probability: bool = False
-    class_weight: ClassWeight = None
-    decision_function_shape: str = "ovr"
-    break_ties: bool = False
-    random_state: RandomState = None
 
     def _possible(self, y: Array, unit: Array) -> tuple[float, bool]:
         """ν, or the largest possible one, and whether it had to be lowered to that."""

@@ -14,7 +14,6 @@ from certifit._objective import Objective
 from certifit._sklearn import Interval
 from certifit._types import Array, MatrixLike, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
-from certifit.certificates import Data, issue
 from certifit.losses import Hinge
 from certifit.regularizers import SquaredL2
 from certifit.solvers._box_dual import Box
@@ -53,14 +52,8 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
     dual_coef_, support_, support_vectors_, n_support_, intercept_, offset_, coef_, fit_status_, n_iter_, shape_fit_,
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
-    gap_ : float
-        Duality gap at which the solver stopped.
-    kernel_ : Kernel
-        The kernel with its parameters.
-    status_ : str
-        Why it stopped: "converged", "precision", "max_iter" or "time_budget".
-    trace_ : Trace
-        With ``trace=True``.
+    gap_, kernel_, status_, trace_ :
+        As in `SVR`.
     certificate_ : Certificate
         Kind "duality", about the rows with the target 1: ``certificate_.verify(X, np.ones(len(X)))``.
 
@@ -108,18 +101,9 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
             return
         objective = Objective(Hinge(), SquaredL2(0.5), height, fit_intercept=False, stated="sum")
         kernel, support, alpha, nu = self.kernel_, self.support_, self._columns, float(self.nu)
-        self._promise_certificates(
-            lambda: (
-                issue(
-                    "duality",
-                    Data.of(X, np.ones(X.shape[0]), sample_weight),
-                    machine_evidence(kernel, X, objective, support, alpha / height, np.zeros(1), alpha) | {"nu": nu},
-                ),
-            ),
-            X,
-            None,
-            sample_weight,
-        )
+        parts = kernel, X, objective, support, alpha / height, np.zeros(1), alpha
+        y = np.ones(X.shape[0])  # all of one class
+        self._promise_certificate("duality", lambda _: machine_evidence(*parts) | {"nu": nu}, X, y, sample_weight)
 
     def decision_function(self, X: MatrixLike) -> Array:
         """How far inside each row lies, w·φ(x) − ρ: positive for inliers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
-from certifit._sklearn import Interval, check_partial_fit_first_call
+from certifit._sklearn import Interval, check_partial_fit_first_call, usual
 from certifit._trace import Trace, joined
 from certifit._types import Array, MatrixLike, RandomState, VectorLike
 from certifit._validation import validate_data
-from certifit.certificates import Data, issue
 from certifit.solvers import Solution
 from certifit.solvers._status import worst
 from certifit.solvers.pegasos import PegasosPlan, Walk, pegasos, shares
@@ -80,15 +79,9 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0.0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0.0, None, closed="left")],
         "average": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-    }
+    } | usual("max_iter fit_intercept shuffle random_state trace time_budget")
 
     alpha: float = 1e-4
     max_iter: int = 50
@@ -162,4 +155,4 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
 
     def _keep(self, X: Array, y: Array, lab: Labelled, beta: Array) -> None:
         evidence = linear_evidence(lab, self.coef_, self.intercept_, beta, "hinge", self.fit_intercept)
-        self._promise_certificates(lambda: (issue("duality", Data.of(X, y), evidence),), X, y)
+        self._promise_certificate("duality", evidence, X, y)

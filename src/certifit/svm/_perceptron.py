@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,18 +11,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import usual
 from certifit._trace import joined
 from certifit._types import Array, MatrixLike, RandomState, Record, VectorLike
 from certifit._validation import check_is_fitted, validate_data
-from certifit.certificates import Certificate, Data, issue
 from certifit.design import Blocks, blocks
-from certifit.kernels import NAMES, Precomputed, choose
+from certifit.kernels import Precomputed, choose
 from certifit.solvers import Solution
 from certifit.solvers._status import worst
 from certifit.solvers.kernel_perceptron import kernel_perceptron
 from certifit.svm._labels import labelled, machine_labels
-from certifit.svm._machine import KERNEL_TAGS
+from certifit.svm._machine import KERNEL_CONSTRAINTS, KERNEL_TAGS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -77,18 +75,9 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
     ([0, 1, 1, 0], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "kernel": [StrOptions(set(NAMES)), callable],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "fit_intercept": ["boolean"],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL_CONSTRAINTS | usual(
+        "max_iter fit_intercept shuffle random_state trace time_budget"
+    )
 
     kernel: Any = "rbf"
     degree: int = 3
@@ -122,19 +111,12 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(f.stats["n_iter"] for f in solved)
         self.status_ = worst(f.status for f in solved)
         self.trace_ = joined([f.trace for f in solved], "machine")
-        record = kernel.record()
         evidence: dict[str, Any] = {
-            "kernel": record if record is not None else ["given"],
             "classes": [c.item() if isinstance(c, np.generic) else c for c in lab.classes],
             "mistakes": mistakes,
             "fit_intercept": bool(self.fit_intercept),
         }
-
-        def make() -> tuple[Certificate, ...]:
-            gram = {} if record is not None else {"gram": kernel(X)}
-            return (issue("kernel-perceptron", Data.of(X, y), evidence | gram),)
-
-        self._promise_certificates(make, X, y)
+        self._promise_certificate("kernel-perceptron", lambda _: evidence | kernel.evidence(X), X, y)
         return self
 
     def _learn(self, gram: Blocks, y: Array, random: np.random.RandomState, end: float | None) -> Solution:

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._sklearn import Interval
-from certifit._types import Array, ClassWeight, Grid, Matrix, RandomState
+from certifit._types import Array, Matrix
 from certifit.kernels import Kernel
-from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution
 from certifit.svm._classifier import KernelClassifier, solve_labels
 from certifit.svm._folds import svc_answers
@@ -98,11 +97,6 @@ class SVC(KernelClassifier):
     }
 
     C: float = 1.0
-    probability: bool = False
-    class_weight: ClassWeight = None
-    decision_function_shape: str = "ovr"
-    break_ties: bool = False
-    random_state: RandomState = None
 
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
         def solve(price: float) -> Solution:
@@ -110,6 +104,4 @@ class SVC(KernelClassifier):
 
         return without_bound(solve, cost) if np.isinf(self.C) else (solve(float(self.C)), float(self.C))
 
-    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """All folds and costs from one Gram matrix for each kernel (see `certifit.model_selection`)."""
-        return svc_answers(self, table, grid, response)
+    _fold_path = svc_answers  # shared work for `certifit.model_selection`

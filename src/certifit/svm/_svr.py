@@ -16,7 +16,6 @@ from certifit._objective import Objective
 from certifit._sklearn import Interval
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit._validation import validate_data
-from certifit.certificates import Data, issue
 from certifit.kernels import Kernel
 from certifit.losses import EpsilonInsensitive
 from certifit.regularizers import SquaredL2
@@ -162,18 +161,8 @@ def fit_tube(model: BaseEstimator, X: Matrix, y: Array, sample_weight: Weights, 
     support, columns, intercept = model.support_, model._columns, model.intercept_
     # A tube of no width may have fewer multipliers than ν: the share is then a bound, and nothing is claimed of it.
     share = {"nu": float(model.nu)} if hasattr(model, "nu") and width > 0.0 else {}
-    model._promise_certificates(
-        lambda: (
-            issue(
-                "duality",
-                Data.of(X, y, sample_weight),
-                machine_evidence(kernel, X, objective, support, columns, intercept, dual[support][:, None]) | share,
-            ),
-        ),
-        X,
-        y,
-        sample_weight,
-    )
+    parts = kernel, X, objective, support, columns, intercept, dual[support][:, None]
+    model._promise_certificate("duality", lambda _: machine_evidence(*parts) | share, X, y, sample_weight)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

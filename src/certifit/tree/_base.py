@@ -14,10 +14,9 @@ from sklearn.model_selection import StratifiedShuffleSplit, check_cv, train_test
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from certifit import certificates
 from certifit._certified import Certified
 from certifit._errors import respelled
-from certifit._sklearn import Interval, RealNotInt, StrOptions, check_sample_weight
+from certifit._sklearn import Interval, RealNotInt, StrOptions, read_weights, usual
 from certifit._trace import Trace
 from certifit._types import Array, Grid, Matrix, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
@@ -73,17 +72,14 @@ class DecisionTree(Certified, BaseEstimator):
             StrOptions({"sqrt", "log2"}),
             None,
         ],
-        "random_state": ["random_state"],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
         "monotonic_cst": ["array-like", None],
         "pruning": [StrOptions({"cv", "reduced_error", "reduced-error"}, deprecated={"reduced-error"}), None],
-        "cv": ["cv_object"],
         "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-        "trace": ["boolean"],
-    }
+    } | usual("random_state cv trace")
 
     criterion: str
     splitter: str = "best"
@@ -132,20 +128,12 @@ class DecisionTree(Certified, BaseEstimator):
         checked = validate_data(self, X, reset=reset, accept_sparse="csr", **options)
         return np.asarray(checked.toarray() if issparse(checked) else checked)
 
-    def _read_weights(self, X: Array, sample_weight: Weights) -> Array | None:
-        if sample_weight is None:
-            return None
-        w = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not w.sum() > 0:
-            raise ValueError("Every sample weight is zero: there is nothing to learn from.")
-        return w
-
     def _read(self, X: Matrix, y: Any, sample_weight: Weights) -> TreeTable:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         numbers, columns = self._read_X(X, reset=True)
         check_consistent_length(numbers, y)
-        weight = self._read_weights(numbers, sample_weight)
+        weight = read_weights(sample_weight, numbers)
         target, classes, class_weight = self._read_y(y, weight)
         if not target.total > 0:
             raise ValueError("Every row has weight zero: there is nothing to learn from.")
@@ -214,12 +202,7 @@ class DecisionTree(Certified, BaseEstimator):
         write = general_evidence if general else _evidence
         evidence = write(table, grown, asks, self.ccp_alpha_, held, self.splitter)
         given = table.given
-        self._promise_certificates(
-            lambda: (certificates.issue(kind, Data.of(given.X, given.y, given.sample_weight), evidence()),),
-            given.X,
-            given.y,
-            given.sample_weight,
-        )
+        self._promise_certificate(kind, lambda _: evidence(), given.X, given.y, given.sample_weight)
         return self
 
     def _questions(self, table: TreeTable, grown: Grown, held: Array | None) -> Trace:
@@ -228,11 +211,7 @@ class DecisionTree(Certified, BaseEstimator):
             raise ValueError(
                 "trace=True needs one target, splitter='best', a criterion other than 'poisson' and no monotonic_cst."
             )
-        keep = np.ones(table.target.n, dtype=bool)
-        keep[[] if held is None else held] = False
-        if table.target.weight is not None:
-            keep &= table.target.weight > 0
-        rows = np.flatnonzero(keep)
+        rows = np.setdiff1d(table.target.used(), [] if held is None else held)
         return Work(table.X[rows], table.columns, table.target.rows(rows), grown.settings).trace(
             grown.tree, grown.drawn
         )
@@ -289,9 +268,7 @@ class DecisionTree(Certified, BaseEstimator):
                 "Splits on categories need one target, splitter='best', a criterion other than 'poisson' and no "
                 "monotonic_cst: encode the categorical columns first, or pass categorical_features=None."
             )
-        rows = np.arange(table.target.n)
-        if table.target.weight is not None:
-            rows = rows[table.target.weight > 0]
+        rows = table.target.used()
         target = table.target.rows(rows)
         settings = self._settings(target, table.X.shape[1], seed)
         return grow_general(table.X[rows], target, settings, self.splitter == "random", table.signs)
@@ -337,17 +314,15 @@ class DecisionTree(Certified, BaseEstimator):
         """
         self._validate_params()
         table = self._read(X, y, sample_weight)
-        if isinstance(table.target, SeveralTargets):
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            found = sequence_of(self._grow_general(table, seed).tree)
-            return Bunch(ccp_alphas=found.alphas, impurities=found.impurities, n_leaves=found.n_leaves)
-        rows = np.arange(table.target.n)
-        if table.target.weight is not None:
-            rows = rows[table.target.weight > 0]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        target = table.target.rows(rows)
-        columns = sort_columns(table.X[rows], table.columns.sizes)
-        sequence = sequence_of(grow(columns, target, self._settings(target, table.X.shape[1], seed)).tree)
+        if isinstance(table.target, SeveralTargets):
+            grown = self._grow_general(table, seed)
+        else:
+            rows = table.target.used()
+            target = table.target.rows(rows)
+            columns = sort_columns(table.X[rows], table.columns.sizes)
+            grown = grow(columns, target, self._settings(target, table.X.shape[1], seed))
+        sequence = sequence_of(grown.tree)
         return Bunch(ccp_alphas=sequence.alphas, impurities=sequence.impurities, n_leaves=sequence.n_leaves)
 
     def apply(self, X: Matrix, check_input: bool = True) -> Array:

@@ -17,31 +17,19 @@ from certifit._types import Array
 from certifit.certificates.tree_general import NodeRows, within
 from certifit.tree._growing import Grown, Settings
 from certifit.tree._structure import Tree
+from certifit.tree._target import WeightedTarget
 
 _TIE = 1e-12  # fraction of a node's cost within which two splits are equal: the first column, the lowest threshold
 
 
 @dataclass(frozen=True)
-class SeveralTargets:
-    """What a tree is to predict: class codes or values, one column a target; with weights."""
+class SeveralTargets(WeightedTarget):
+    """One column a target."""
 
     codes: Array | None
     sizes: tuple[int, ...]
     y: Array | None
     weight: Array | None
-
-    @property
-    def n(self) -> int:
-        return len(self.codes if self.codes is not None else self.y)  # type: ignore[arg-type]
-
-    @property
-    def total(self) -> float:
-        return float(self.n) if self.weight is None else float(self.weight.sum())
-
-    def rows(self, keep: Array) -> SeveralTargets:
-        """Some of the rows."""
-        parts = [None if v is None else v[keep] for v in (self.codes, self.y, self.weight)]
-        return SeveralTargets(parts[0], self.sizes, parts[1], parts[2])
 
     def held(self, rows: Array, criterion: str) -> NodeRows:
         """The rows of a node, for the sums."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,28 +22,39 @@ CRITERIA = {
 _TABLE_LIMIT = 1 << 24  # longest table of n log2 n
 
 
-@dataclass(frozen=True)
-class TreeTarget:
+class WeightedTarget:
     """What a tree is to predict: class codes, or values; with weights."""
 
     codes: Array | None
-    n_classes: int
     y: Array | None
     weight: Array | None
 
     @property
     def n(self) -> int:
-        return len(self.codes) if self.codes is not None else len(self.y)  # type: ignore[arg-type]
-
-    def rows(self, keep: Array) -> TreeTarget:
-        def part(v: Array | None) -> Array | None:
-            return None if v is None else v[keep]
-
-        return TreeTarget(part(self.codes), self.n_classes, part(self.y), part(self.weight))
+        return len(self.codes if self.codes is not None else self.y)  # type: ignore[arg-type]
 
     @property
     def total(self) -> float:
         return float(self.n) if self.weight is None else float(self.weight.sum())
+
+    def used(self) -> Array:
+        """Numbers of the rows that have any weight."""
+        return np.arange(self.n) if self.weight is None else np.flatnonzero(self.weight > 0)
+
+    def rows(self, keep: Array) -> Self:
+        """Some of the rows."""
+        parts = {name: getattr(self, name) for name in ("codes", "y", "weight")}
+        return replace(self, **{name: v[keep] for name, v in parts.items() if v is not None})  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class TreeTarget(WeightedTarget):
+    """One target, which the compiled loops know."""
+
+    codes: Array | None
+    n_classes: int
+    y: Array | None
+    weight: Array | None
 
 
 @dataclass(frozen=True)
