@@ -77,7 +77,7 @@ class Data:
         return Ball(float(self.X.shape[0])) if self.sample_weight is None else Ball(self.sample_weight).sum()
 
     def weighed(self, x: Ball) -> Ball:
-        """Numbers, one a row, times the weights."""
+        """The numbers x, one a row, times the weights."""
         return x if self.sample_weight is None else x * self.sample_weight
 
     def real_targets(self) -> Array:

@@ -44,8 +44,8 @@ def _errors(record: Mapping[str, Any]) -> list[Line]:
     named = _positive(record)
     row = next((r for r in c["classes"] if r["label"] == named), None)
     if row is not None and row["precision"]["value"] is not None:
-        text += f" Of all {named} rows it finds {_share(row['recall'])} (recall); of the rows predicted "
-        text += f"{named}, {_share(row['precision'])} truly are (precision)."
+        text += f" It finds {_share(row['recall'])} of the rows of class {named} (recall); of the rows predicted to be "
+        text += f"{named}, {_share(row['precision'])} are (precision)."
     return [{"head": head, "text": text}]
 
 
