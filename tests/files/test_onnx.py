@@ -134,7 +134,7 @@ HALVES = {
 SLOW_ON_DIGITS = ("one against rest", "logistic, costs", "one against rest of machines", "linear machine")
 
 
-@pytest.mark.filterwarnings("ignore::certifit._errors.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::certifit.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("table", ["iris", "breast cancer", "wine", "digits"])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_classifiers_give_our_labels_on_every_row(name, table):
@@ -257,7 +257,7 @@ CHOSEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::certifit._errors.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::certifit.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", CHOSEN, ids=lambda m: type(m).__name__)
 def test_linear_models_under_scikit_learns_names(model):
     X = StandardScaler().fit_transform(TABLES["wine"][0][:, :4])
