@@ -158,3 +158,15 @@ def test_moments_about_a_centre_contain_the_exact_ones(scale, weighted, tail):
     for found, true in pairs:
         unknown = not np.all(np.isfinite(found.mid) & np.isfinite(found.rad))
         assert unknown if scale > 1.0 and not inside(found, true) else inside(found, true)  # beyond the largest float
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_underflow_beside_huge_numbers_is_covered(seed):
+    """Rounding of γ|b| to zero, or of a radius before a division by almost nothing, is not nothing after it."""
+    rng = np.random.default_rng(seed)
+    A, b = rng.normal(size=(6, 5)) * 1e300, rng.normal(size=5) * 1e-311
+    assert inside(dot(A, b), exact(A) @ exact(b))
+    assert inside(dot_t(A.T, b), exact(A) @ exact(b))
+    below = Ball(np.full(4, 1e-310), np.full(4, 1e-313))
+    above = rng.random(4) * 1e-320
+    assert inside(Ball(above) / below, exact(above) / exact(below.mid - below.rad))

@@ -162,3 +162,15 @@ def test_the_gap_of_any_non_negative_coefficients_covers_the_true_one(seed):
     here = np.sum(np.square(X @ coef - y))
     assert certificate.holds
     assert certificate.gap >= (here - best) / n * (1 - 1e-9) - 1e-12
+
+
+@pytest.mark.parametrize("coef", [[0.5, -0.1], [1e-3, 1e-3], [0.0, 0.0], [2.0, 0.0]])
+def test_coefficients_that_are_wrong_altogether_have_no_digits(coef):
+    """An error beyond 100 % says that a coefficient cannot be told from zero, not that it does not count."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    y = X @ [2.0, -1.0] + 0.1 * rng.normal(size=2000)
+    fit = LinearRegression().fit(X, y).certificate_
+    assert fit.digits > 12
+    stated = {"coef": np.array([coef]), "intercept": np.zeros(1)}
+    assert issue("least-squares", Data.of(X, y), {"objective": fit.evidence["objective"], **stated}).digits < 1

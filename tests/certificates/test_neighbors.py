@@ -154,3 +154,9 @@ def test_stored_rows_count_what_no_rule_can_avoid():
     proof = KNeighborsRegressor(1).fit(A, values).certificate_
     assert proof.unavoidable == pytest.approx(2.0 + 2.0)
     assert proof.verify(A, values).holds
+
+
+def test_zero_with_and_without_a_sign_is_one_label():
+    model = KNeighborsClassifier(n_neighbors=1).fit(np.array([[1.0], [1.0], [2.0]]), np.array([0.0, -0.0, 1.0]))
+    assert model.certificate_.holds
+    assert model.certificate_.unavoidable == 0

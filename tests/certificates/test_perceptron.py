@@ -1,5 +1,7 @@
 """Mistakes of a perceptron against Novikoff's bound, and the count of errors: replayed in plain NumPy."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -98,3 +100,28 @@ def test_training_errors_are_those_of_the_labels(seed, K):
     labels = scores.argmax(axis=1) if K > 2 else (scores[:, 0] > 0).astype(int)
     assert found.holds
     assert found.value == int(np.sum(labels != y))
+
+
+def test_mistakes_are_counted_beyond_64_bits():
+    """Two opposite rows, 2⁶³ − 1 mistakes on each: their updates cancel, but in 64 bits five mistakes would be left."""
+    X, y, w = np.array([[1.0], [1.0], [2.0]]), np.array([0, 1, 1]), np.array([14.0, 7.0])
+    hulls = {"verdict_0": "touching", "rows_0": np.array([1, 0]), "against_0": np.array([0, 1]),
+             "multipliers_0": np.ones(2)}  # fmt: skip
+    claim = evidence(w, np.array([2**63 - 1, 2**63 - 1, 7]), np.array([1.0, -1.0])) | hulls
+    assert not issue("perceptron", Data.of(X, y), claim).holds
+
+
+def test_signs_of_products_that_rounding_decides_are_not_believed():
+    """Rows of 1e300 times weights below the normal floats: computed with the wrong sign, and proved with the right one."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        x, u = rng.normal(size=6) * 1e300, rng.normal(size=6) * 1e-310
+        exact = [Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, u)]
+        x[-1] = float(-sum(exact[:-1]) / Fraction(float(u[-1])))
+        true = sum(Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, u))
+        if true * int(np.sign(x @ u)) < 0:
+            break
+    X, y = np.vstack([x, -x]), np.array([1, 0]) if true < 0 else np.array([0, 1])
+    assert issue("training-errors", Data.of(X, y), {"coef": u[None], "intercept": np.zeros(1)}).value == 2
+    claim = {"verdict": "separable", "fit_intercept": False, "weights": u[None]}
+    assert not issue("separability", Data.of(X, y), claim).holds

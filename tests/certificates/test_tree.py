@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from certifit.certificates import Ball, Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
-from certifit.certificates.tree_questions import side_cost
+from certifit.certificates.tree_questions import LevelRows, fixed_point, side_cost
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.certificates.tampering import forged
 
@@ -298,3 +298,34 @@ def test_costs_of_whole_weights_are_those_of_balls_from_below(criterion, classes
     found = whole_cost(left, right, criterion)
     assert np.all(found <= balls.upper)
     assert np.all(found >= balls.lower - 1e-14 * balls.upper)
+
+
+@pytest.mark.parametrize("targets", [1, 2])
+def test_a_worse_split_is_refused_where_gains_underflow(targets):
+    """Costs of 1e-240 over a weight of 4e100 are zero as floats: that is no proof that nothing gains more."""
+    X, y = np.arange(4.0)[:, None], np.array([0.0, 0.0, 1.0, 1.0])
+    Y = y if targets == 1 else np.column_stack([y, y])
+    found = DecisionTreeRegressor(max_depth=1).fit(X, Y).certificate_
+    assert found.holds
+    for size in (1.0, 1e-154, 1e-160, 1e-170):
+        value = size * np.array([0.5, 0.0, 2 / 3])
+        value = value[:, None] if targets == 1 else np.stack([value, value], axis=1)[:, :, None]
+        worse = dict(found.evidence) | {"threshold": np.array([0.5, -2.0, -2.0]), "value": value}
+        assert not issue(found.kind, Data.of(X, Y * size, np.full(4, 1e100)), worse).holds
+
+
+def test_a_split_worse_by_less_than_the_least_float_is_refused():
+    X, y = np.arange(4.0)[:, None], np.array([0.0, 1.0, 1.0, 2.0001])
+    found = DecisionTreeRegressor(max_depth=1).fit(X, y).certificate_
+    worse = dict(found.evidence) | {"threshold": np.array([0.5, -2.0, -2.0])}
+    for size in (1.0, 1e-160):
+        value = size * np.array([y.mean(), y[0], y[1:].mean()])[:, None]
+        assert not issue("tree", Data.of(X, y * size, np.full(4, 1e100)), worse | {"value": value}).holds
+
+
+def test_whole_weights_are_exact_below_a_limit_for_all_classes_together():
+    """Each class may stay below 2⁵³ where their sum does not: then 2⁵³ + 3 is rounded to 2⁵³ + 4."""
+    weight = np.array([2.0**53 - 1, 1.0, 3.0, 1.0])
+    for heavy, whole in ((weight, False), (np.minimum(weight, 2.0**52), True)):
+        rows = LevelRows(np.zeros(4, dtype=int), 1, heavy, np.array([0, 1, 2, 1]), None, 3, "gini", 1, 0.0, 1e-9)
+        assert fixed_point(rows).whole == whole

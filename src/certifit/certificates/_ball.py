@@ -139,6 +139,11 @@ def row_blocks(n: int, width: int) -> list[slice]:
     return [slice(i, min(n, i + step)) for i in range(0, n, step)]
 
 
+def _shares(size: Array, k: int) -> Array:
+    """γₖ of sizes that are multiplied by anything later on: where that is less than the least float, it is not zero."""
+    return np.asarray(gamma(k) * size + ETA * (size > 0.0))
+
+
 def _products(A: Matrix, b: Array, v: Array) -> tuple[Array, Array]:
     """A @ b and |A| @ v in one read of A, without a full copy of |A|."""
     if scipy.sparse.issparse(A):
@@ -287,7 +292,8 @@ class Ball:
             room = np.where(room > 0, room, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
             mid = np.asarray(self.mid / other.mid)
-        return self._rounded(mid, (self.rad + np.abs(mid) * other.rad) / room)
+        lost = 0 if self.exact or _zero(other.rad) else ETA  # by underflow: much, over little room
+        return self._rounded(mid, (self.rad + lost + (np.abs(mid) + lost) * other.rad) / room)
 
     def __rtruediv__(self, other: Numeric) -> Ball:
         return ball(other, like=self) / self
@@ -491,7 +497,7 @@ def dot(A: Numeric, B: Numeric) -> Ball:
         return Ball(np.asarray(a @ b), rad)
     k = a.shape[-1]
     size = np.abs(b)
-    inner = gamma(k + 2) * size
+    inner = _shares(size, k + 2)
     if b_rad is not None:
         inner = inner + np.broadcast_to(b_rad, b.shape)
     mid, rad = _products(a, b, inner)
@@ -518,8 +524,7 @@ def dot_t(A: Numeric, b: Numeric) -> Ball:
     b = ball(b)
     if not scipy.sparse.issparse(A):
         return block_sums(((part, A[part]) for part in row_blocks(*A.shape)), b, A.shape[1])
-    n = A.shape[0]
-    inner = np.broadcast_to(gamma(n + 2) * np.abs(b.mid) + b.rad, b.mid.shape)
+    n, inner = A.shape[0], np.broadcast_to(_shares(np.abs(b.mid), A.shape[0] + 2) + b.rad, b.mid.shape)
     return Ball(A.T @ b.mid, _up(abs(A).T @ inner * (1.0 + 2 * gamma(n + 2)) + n * ETA))
 
 
@@ -536,7 +541,7 @@ def block_sums(blocks: Iterable[tuple[slice, Array]], b: Ball, width: int) -> Ba
     n = len(b)
     step = _rows_of_block(width)
     k = min(n, step) + n // step + 1
-    inner = np.broadcast_to(gamma(k + 2) * np.abs(b.mid) + b.rad, b.mid.shape)
+    inner = np.broadcast_to(_shares(np.abs(b.mid), k + 2) + b.rad, b.mid.shape)
     mid, rad = np.zeros((width, *b.mid.shape[1:])), np.zeros((width, *b.mid.shape[1:]))
     room = np.empty((min(n, step), width))
     for part, A in blocks:

@@ -292,7 +292,7 @@ class _One:
         length = dot(factor.T.T, q).square().sum() if np.any(q.mid) or np.any(q.rad) else Ball(0.0)
         gap = length / (1.0 - factor.epsilon * 1.01)
         reach = math.sqrt(max(float(length.upper), 0.0)) * 1.01 / (1.0 - factor.epsilon)
-        digits = _digits(frame, factor, reach, self.coef, self.intercept, plain.unit)
+        digits = _digits(frame, factor, reach, self.coef, self.intercept, plain)
         survive = _digits_if_rounded(frame, factor, self.coef, plain, self.intercept)
         gap = plain.gap if plain.gap.upper <= gap.upper else gap
         condition = float(np.linalg.cond(factor.T))
@@ -357,26 +357,27 @@ class _One:
         return replace(found, gap=gap) if gap.upper < found.gap.upper else found
 
 
-def _digits(frame: Frame, factor: Factor, reach: float, coef: Array, intercept: float, unit: int) -> float:
-    """Digits that every coefficient and the offset surely have, those aside that cannot be told from zero.
+def _digits(frame: Frame, factor: Factor, reach: float, coef: Array, intercept: float, plain: _Bound) -> float:
+    """Digits that every coefficient and the offset surely have.
 
-    |θⱼ − θⱼ*| ≤ ‖Tⱼ‖·reach; the offset is θ_b/D_b − c·w, so that its row of T is a sum of the others.
+    What cannot be told from zero has no digits of its own: its error is compared with the largest coefficient, or with
+    the targets. |θⱼ − θⱼ*| ≤ ‖Tⱼ‖·reach; the offset is θ_b/D_b − c·w, so that its row of T is a sum of the others.
     """
-    d = len(coef)
+    d, unit = len(coef), plain.unit
     with np.errstate(all="ignore"):
         wrong = np.linalg.norm(factor.T[:d], axis=1) * reach * (1.0 + 1e-9) + ETA
-        share = wrong / np.abs(np.ldexp(coef, frame.power[:d] - unit))
-        if frame.fit_intercept and intercept != 0.0:
+        size = np.abs(np.ldexp(coef, frame.power[:d] - unit))
+        if frame.fit_intercept:
             # In units of 2^(unit − power of the offset), so that nothing overflows that need not.
             lift = np.ldexp(frame.centre, frame.power[d] - frame.power[:d])
             row = factor.T[d] - lift @ factor.T[:d]
             slack = gamma(d + 2) * float(np.abs(lift) @ np.linalg.norm(factor.T[:d], axis=1))
             off = (float(np.linalg.norm(row)) + slack) * reach * (1.0 + 1e-9) + ETA
-            share = np.append(share, off / abs(np.ldexp(intercept, frame.power[d] - unit)))
-    if np.any(np.isnan(share)):
-        return 0.0
-    worst = float(np.max(share[share < 1.0], initial=0.0))
-    return float(np.clip(-math.log10(worst), 0.0, 15.9)) if worst > 0 else 15.9
+            wrong, size = np.append(wrong, off), np.append(size, abs(np.ldexp(intercept, frame.power[d] - unit)))
+        whole = np.sqrt(np.max([plain.value.mid, plain.null.mid, np.max(np.square(size), initial=0.0)]))
+        share = wrong / np.where(wrong < size, size, whole)
+        worst = float(np.max(share, initial=0.0)) if whole != 0.0 else 0.0  # zero everywhere is right
+    return float(np.clip(-math.log10(worst), 0.0, 15.9)) if worst > 0 else 0.0 if math.isnan(worst) else 15.9
 
 
 def _digits_if_rounded(frame: Frame, factor: Factor, coef: Array, plain: _Bound, intercept: float) -> float:

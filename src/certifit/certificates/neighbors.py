@@ -396,6 +396,7 @@ def _equal_rows(X: Array) -> tuple[Array, Array]:
 
 def _label_words(y: Array) -> Array:
     """Labels (rows of y) as something to sort by: numbers by their bits, others by their words."""
+    y = y + 0.0 if y.dtype.kind == "f" else y  # −0 and 0 are one label
     if y.shape[1] == 1 and y.dtype.kind == "f" and not np.any(np.isnan(y)):
         return np.ascontiguousarray(y[:, 0]).view(np.int64)
     return np.array([repr(list(map(str, v))) for v in y])

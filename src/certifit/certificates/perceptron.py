@@ -112,7 +112,7 @@ def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tup
         raise ValueError("mistakes are counted once per row")
     if np.any(rows < 0) or np.any(rows >= len(X)):
         raise ValueError("mistakes on rows that do not exist")
-    k = int(times.sum())
+    k = sum(times.tolist())  # whole numbers of any size: 64 bits might wrap around
     c = np.asarray(part["class_weights"], dtype=float)[y[rows]]
     steps = Ball(np.where(y[rows] == 1, times, -times).astype(float)) * c * eta
     blocks = ((at, X[rows[at]]) for at in row_blocks(len(rows), X.shape[1]))

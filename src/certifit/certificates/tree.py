@@ -333,14 +333,14 @@ class _Walk:
         if self.criterion == "squared_error":  # costs of splits leave out what no split changes: so does this one
             whole = s.ball(totals, count, np.arange(m))
             before = -(whole[:, 1].square() / whole[:, 0])
-        high = (before.upper - best.low) / self.total
-        self.gain_high[level] = np.where(self.room[level], high + 4 * UNIT * np.abs(high), -np.inf)
+        high = tq.per_weight(before.upper - best.low, self.total)
+        self.gain_high[level] = np.where(self.room[level], high, -np.inf)
         self.compared += int(best.compared.sum())
         asking = np.flatnonzero(t.inner[level])
         if not len(asking):
             return
         own = self._own_cost(level, rows, r, s, totals, count)
-        self._fall_short((own.upper[asking] - best.low[asking]) / self.total, level[asking])
+        self._fall_short(tq.per_weight(own.upper[asking] - best.low[asking], self.total), level[asking])
         gain = (before - own) / self.total
         self.gain_low[level[asking]] = gain.lower[asking]
         self.gain_high[level[asking]] = np.maximum(self.gain_high[level[asking]], gain.upper[asking])

@@ -462,10 +462,10 @@ class _Walk:
         self.room[node] = lowest < np.inf and open_
         before = whole - r.fixed()
         slack = gamma(4 * len(rows) + 64) * (abs(before) + abs(r.fixed()) + whole)
-        self.high[node] = (before - lowest + slack) / self.total if self.room[node] else -np.inf
+        self.high[node] = tq.per_weight(before - lowest + slack, self.total) if self.room[node] else -np.inf
         if left is not None:
             self.low[node] = (before - own[1] - slack) / self.total
-            self._fall_short((own[1] - least) / self.total, node)
+            self._fall_short(float(tq.per_weight(own[1] - least, self.total)), node)
 
     def _least_rival(self, node: int, rows: Array, r: NodeRows, bounds: Ends, left: Array | None) -> float:
         """The least cost, from below, of any allowed split that divides the rows otherwise than the node's own.

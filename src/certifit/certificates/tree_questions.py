@@ -14,8 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-from certifit._types import Array
-from certifit.certificates._ball import UNIT, Ball, gamma
+from certifit._types import Array, Numeric
+from certifit.certificates._ball import ETA, UNIT, Ball, gamma
 from certifit.certificates._data import Evidence
 
 _BLOCK = 1 << 13  # splits whose costs are computed at a time, within the cache
@@ -53,10 +53,11 @@ class Sums:
     relative: float  # further relative rounding of a row
     sizes: Array  # (nodes, k): Σ |column| in units, for the relative part
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether weights are whole numbers, below 2⁵³ in all."""
-        return not self.relative and not self.half.any() and bool(np.all(self.units == 1.0))
+        plain = not self.relative and not self.half.any() and bool(np.all(self.units == 1.0))
+        return plain and float(self.columns.sum(dtype=float)) < 2**53
 
     def ball(self, total: Array, rows: Array, node: Array) -> Ball:
         """Integer sums over so many rows of each node as numbers with their error."""
@@ -151,6 +152,12 @@ def whole_cost(left: Array, right: Array, criterion: str) -> Array:
             else:
                 found += own * np.log1p((total - own) / np.where(own > 0.0, own, 1.0)) / np.log(2.0)
     return found * (1.0 - gamma(2 * left.shape[1] + 24))
+
+
+def per_weight(cost: Numeric, total: float) -> Numeric:
+    """Cost over the weight of all rows, from above: what is left of a cost by underflow is not nothing."""
+    found = cost / total
+    return np.where(cost > 0.0, found * (1.0 + 4 * UNIT) + ETA, found * (1.0 - 4 * UNIT))
 
 
 class Best:
