@@ -374,10 +374,13 @@ def _digits(frame: Frame, factor: Factor, reach: float, coef: Array, intercept: 
             slack = gamma(d + 2) * float(np.abs(lift) @ np.linalg.norm(factor.T[:d], axis=1))
             off = (float(np.linalg.norm(row)) + slack) * reach * (1.0 + 1e-9) + ETA
             wrong, size = np.append(wrong, off), np.append(size, abs(np.ldexp(intercept, frame.power[d] - unit)))
-        whole = np.sqrt(np.max([plain.value.mid, plain.null.mid, np.max(np.square(size), initial=0.0)]))
-        share = wrong / np.where(wrong < size, size, whole)
-        worst = float(np.max(share, initial=0.0)) if whole != 0.0 else 0.0  # zero everywhere is right
-    return float(np.clip(-math.log10(worst), 0.0, 15.9)) if worst > 0 else 0.0 if math.isnan(worst) else 15.9
+        losses = np.maximum([plain.value.mid, plain.null.mid], 0.0)
+        whole = np.max([*np.sqrt(losses), np.max(size, initial=0.0)])
+        worst = float(np.max(wrong / np.where(wrong < size, size, whole), initial=0.0))
+    if whole == 0.0:
+        return 15.9  # zero everywhere is right
+    known = math.isfinite(whole) and math.isfinite(worst)  # else an overflow on the way
+    return float(np.clip(-math.log10(worst), 0.0, 15.9)) if known and worst > 0.0 else 0.0
 
 
 def _digits_if_rounded(frame: Frame, factor: Factor, coef: Array, plain: _Bound, intercept: float) -> float:
