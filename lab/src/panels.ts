@@ -64,6 +64,7 @@ function scrolled(table: HTMLTableElement): HTMLElement {
 
 function math(source: string): HTMLElement {
   const box = element("div", "", "math");
+  box.tabIndex = 0; // a formula wider than the panel scrolls, by the keyboard as well
   const parsed = new DOMParser().parseFromString(source, "application/xml").documentElement;
   if (parsed.localName === "math") box.append(document.importNode(parsed, true));
   return box;
