@@ -15,6 +15,7 @@ Ridge is the same problem with d more rows √α·I and targets √α·w₀. Wid
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 
@@ -494,8 +495,25 @@ def _lsmr(task: _Quadratic) -> tuple[Array, Array, Record]:
     return W, b, {"method": "lsmr", "rank": None, "condition": float("nan"), "n_iter": steps}
 
 
+def _active_set(B: Array, z: Array) -> Array:
+    """
+    The w ≥ 0 with the smallest ‖Bw − z‖, by SciPy's Lawson and Hanson.
+
+    On dependent columns it may stop at a point that is not the best one, or never stop; the bounded-variable method,
+    which solves each free set by least squares of minimum norm, then goes on.
+    """
+    d = B.shape[1]
+    with contextlib.suppress(RuntimeError):  # too many steps
+        w = scipy.optimize.nnls(B, z, maxiter=max(1000, 30 * d))[0]
+        uphill = B.T @ (z - B @ w)  # at the best point 0 where w > 0, and nowhere positive
+        if np.max(np.where(w > 0, np.abs(uphill), uphill), initial=0.0) <= 1e-11 * np.linalg.norm(z):  # columns ≤ √2
+            return np.asarray(w)
+    w = scipy.optimize.lsq_linear(B, z, (0.0, np.inf), method="bvls", tol=1e-15, max_iter=max(1000, 30 * d)).x
+    return np.asarray(np.maximum(w, 0.0))
+
+
 def _non_negative(task: _Quadratic) -> tuple[Array, Array, Record]:
-    """w ≥ 0 by active sets (Lawson and Hanson, in SciPy), on the triangular factor."""
+    """w ≥ 0 by active sets, on the triangular factor."""
     d = task.design.shape[1]
     W, b = np.zeros_like(task.prior), np.zeros(len(task.prior))
     m = task.design.moments(task.Y, task.weights, task.fit_intercept)
@@ -510,6 +528,6 @@ def _non_negative(task: _Quadratic) -> tuple[Array, Array, Record]:
         if B.shape[0] > d:
             Q, R = scipy.linalg.qr(B, mode="economic", check_finite=False)
             B, z = R, Q.T @ z
-        W[t] = scipy.optimize.nnls(B, z, maxiter=max(1000, 30 * d))[0] / D
+        W[t] = _active_set(B, z) / D
         b[t] = m.target_mean[t] - W[t] @ m.mean
     return W, b, {"method": "active set", "rank": d, "condition": float("nan")}
