@@ -23,12 +23,7 @@ _RENAMED = {"0-1": "zero_one"}
 def respelled(parameter: str, value: Option) -> Option:
     """The value of an option; an old spelling ("one-se", "0-1") becomes the new one, with a warning.
 
-    Parameters
-    ----------
-    parameter : str
-        Its name, for the warning.
-    value : object
-        What the user gave; anything but text with a hyphen is returned as it is.
+    Anything but text with a hyphen is returned as it is.
 
     Examples
     --------

@@ -14,13 +14,7 @@ _GREEN, _RED, _BLUE = "#2e9e5b", "#d1493f", "#4a7fc1"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of words.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Headings; empty for none.
-    rows : iterable of sequences of str
+    """A table of words; empty headings for none.
 
     Examples
     --------

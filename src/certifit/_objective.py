@@ -157,13 +157,7 @@ class Objective:
         return codes
 
     def encode(self, y: Array, sample_weight: Array | None = None) -> tuple[Target, ...]:
-        """The targets of all machines, from labels or real numbers as the user has them.
-
-        Parameters
-        ----------
-        y : (n,) array of labels, or (n,) or (n, t) array of numbers
-        sample_weight : (n,) array, default=None
-        """
+        """The targets of all machines, from labels or real numbers (one or more columns) as the user has them."""
         y = np.asarray(y)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         if self.classes is None:
@@ -265,11 +259,7 @@ class Objective:
     def constants(self, target: Target, start: Array | None = None) -> Array:
         """The best constant scores: one number for each output (zeros without a free offset).
 
-        Parameters
-        ----------
-        target : Target
-        start : (n,) array, default=None
-            Known numbers that are added to the scores.
+        ``start`` are known numbers that are added to the scores.
         """
         if not self.free:
             return np.zeros(target.outputs)
@@ -298,13 +288,7 @@ class Objective:
 
     @classmethod
     def from_dict(cls, record: Named) -> Objective:
-        """The objective of a record; whatever is not as `to_dict` writes it is rejected with ValueError.
-
-        Parameters
-        ----------
-        record : mapping
-            From anybody: nothing in it is trusted.
-        """
+        """The objective of anybody's record; whatever is not as `to_dict` writes it is rejected with ValueError."""
         if not isinstance(record, Mapping) or set(record) != _FIELDS:
             raise ValueError(f"an objective has exactly the fields {', '.join(sorted(_FIELDS))}")
         _check_plain(record)

@@ -61,14 +61,8 @@ def pass_on(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that has its own names and all public ones of another.
 
-    Parameters
-    ----------
-    here : str
-        The module that passes names on. A name that it defines itself is its own.
-    there : str
-        The module whose names are passed on; imported on first use only.
-    home : mapping, default={}
-        Names that another module of ours has written, with that module: scikit-learn keeps them under this one.
+    ``home`` are names that another module of ours has written, with that module: scikit-learn keeps them under this
+    one.
 
     Examples
     --------

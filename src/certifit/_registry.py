@@ -24,19 +24,11 @@ _OWN = "certifit."
 class Registry(Generic[T]):
     """Classes by the name that each carries as ``name``.
 
-    Those defined in certifit are *built in*. A user's class may take any name that is free; a claim that uses it
-    states as an assumption (`assumptions`) what nobody but its author has checked.
+    Those defined in certifit are *built in*. A user's class may take any name that is free; a claim that uses it states
+    as an assumption (`assumptions`) what nobody but its author has checked: ``trust``.
 
-    Parameters
-    ----------
-    what : str
-        What such a class is called in messages, such as "loss".
-    base : type
-        The interface that it implements.
-    trust : str
-        What is taken for granted of a class that is not built in.
-    absent : str, default=None
-        The name that ``build(None)`` stands for, if any.
+    ``what`` such a class is called in messages ("loss"), ``base`` the interface that it implements, ``absent`` the name
+    that ``build(None)`` stands for, if any.
 
     Examples
     --------

@@ -241,10 +241,7 @@ def half_deviance(power: float, log_link: bool) -> Any:
 def trees_of_boosting(model: BaseEstimator) -> tuple[list[dict[str, Any]], list[int], Any]:
     """The trees of a fitted HistGradientBoosting model as arrays, the output each adds to, and where sums start.
 
-    Parameters
-    ----------
-    model : fitted HistGradientBoostingClassifier or HistGradientBoostingRegressor
-        Without categorical columns.
+    The model has no categorical columns.
     """
     trees, outputs = [], []
     for step in model._predictors:

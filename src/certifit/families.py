@@ -265,12 +265,7 @@ FAMILIES: tuple[Family, ...] = (
 
 
 def model_of(module: str, name: str) -> Model | None:
-    """The row of a class by the module it is defined in and its name; None for a class of somebody else.
-
-    Parameters
-    ----------
-    module, name : str
-        ``cls.__module__`` and ``cls.__name__``.
+    """The row of a class by ``cls.__module__`` and ``cls.__name__``; None for a class of somebody else.
 
     Examples
     --------

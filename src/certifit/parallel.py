@@ -86,10 +86,6 @@ def _blas() -> list[Any]:
 def threads(n_jobs: int | None = None) -> int:
     """How many threads to use (see the top of this module).
 
-    Parameters
-    ----------
-    n_jobs : int or None
-
     Examples
     --------
     >>> threads(3), threads(-1) == threads(), threads(-1000)
@@ -172,13 +168,7 @@ def ranges(n: int, parts: int) -> list[tuple[int, int]]:
 def side_by_side(work: Callable[[Task], Answer], tasks: Sequence[Task], n_jobs: int | None = None) -> list[Answer]:
     """``[work(t) for t in tasks]``, each on one core; what a task gives does not depend on how many cores there are.
 
-    Parameters
-    ----------
-    work : callable
-        Lets go of Python's lock for most of its time: compiled loops, NumPy and SciPy do.
-    tasks : sequence
-    n_jobs : int or None, default=None
-        See `threads`.
+    ``work`` lets go of Python's lock for most of its time: compiled loops, NumPy and SciPy do.
 
     Examples
     --------
@@ -238,14 +228,7 @@ def _give_back(count: int) -> None:
 def by_ranges(work: Callable[[int, int], Any], n: int, least: int, n_jobs: int | None = None) -> None:
     """``work(first, last)`` on ranges of 0..n of at least ``least`` each: for work that fills arrays in place.
 
-    Parameters
-    ----------
-    work : callable
-        What it writes at a place must not depend on where the ranges are cut.
-    n : int
-    least : int
-        Below this length a range is not worth a thread.
-    n_jobs : int or None, default=None
+    What it writes at a place must not depend on where the ranges are cut; a shorter range is not worth a thread.
 
     Examples
     --------
@@ -263,13 +246,8 @@ def sum_over_rows(
 ) -> tuple[Any, ...]:
     """The sums of what ``work(rows)`` returns over blocks of the rows of a matrix of this shape.
 
-    Parameters
-    ----------
-    work : callable
-        Takes a slice of rows, returns numbers and fresh arrays.
-    shape : (n, d)
-    block : int or None, default=None
-        About so many rows for one call; None chooses by d.
+    ``work`` takes a slice of rows and returns numbers and fresh arrays; ``block`` is about how many rows it takes at a
+    time, None chooses by d.
 
     Examples
     --------
@@ -311,13 +289,8 @@ def _nothing() -> None:
 def processes(count: int, start: Callable[..., None] = _nothing, arguments: tuple[Any, ...] = ()) -> Any:
     """An executor (as in `concurrent.futures`) of worker processes that use one thread each.
 
-    Parameters
-    ----------
-    count : int
-    start : callable, default=nothing
-        Called in every process once, with ``arguments``: it may keep data that all tasks need. Large arguments keep the
-        caller waiting until a process has started; hand those over with the tasks, or in a file.
-    arguments : tuple, default=()
+    ``start`` is called in every process once, with ``arguments``: it may keep data that all tasks need. Large arguments
+    keep the caller waiting until a process has started; hand those over with the tasks, or in a file.
     """
     from joblib.externals.loky import ProcessPoolExecutor
 

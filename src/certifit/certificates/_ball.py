@@ -451,11 +451,6 @@ def ball(x: Numeric, like: Ball | None = None) -> Ball:
 def shifted(x: Ball, power: Numeric) -> Ball:
     """x·2^power, entry by entry.
 
-    Parameters
-    ----------
-    x : Ball
-    power : int or array of int
-
     Examples
     --------
     >>> float(shifted(Ball(3.0), -1).mid)

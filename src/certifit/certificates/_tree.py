@@ -128,13 +128,7 @@ class HashTree:
         return bool(start == data.X.shape[0])
 
     def changes(self, other: HashTree) -> list[str]:
-        """What is different in the other tree, one phrase a partition; empty when the same partitions are there.
-
-        Parameters
-        ----------
-        other : Tree
-            As found now; this one is as certified.
-        """
+        """What is different in the other tree, found now: one phrase a partition, none when all are the same."""
         if self.root == other.root:
             return []
         mine, its = dict(self.leaves), dict(other.leaves)

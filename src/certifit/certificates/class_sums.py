@@ -54,18 +54,8 @@ _CLASS_DIGITS = 3  # of what is summed within a class: the other factor has one 
 class ByClass(Statistic):
     """Σ over the rows of each class of some numbers made of a row.
 
-    Parameters
-    ----------
-    classes : sequence of labels
-    width : int
-        How many numbers are made of a row.
-    exponent : (width,) array
-        Their grid.
-    make : callable
-        From a block of m rows to numbers (width, m), none of which may depend on other rows; None for a subclass that
-        has a method for it.
-    rounding : float
-        Error of these numbers, relative to the largest.
+    ``make`` turns a block of m rows into numbers (width, m), none of which may depend on other rows; it is None for a
+    subclass that has a method for it. ``exponent`` is their grid, ``rounding`` their error relative to the largest.
     """
 
     def __init__(

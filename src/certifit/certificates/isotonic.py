@@ -83,12 +83,7 @@ def _sums(y: Array, w: Array, group: Array, count: int) -> tuple[list[Any], list
 
 
 def pooled(sums: Sequence[Any], weights: Sequence[Any]) -> list[Any]:
-    """The best non-decreasing values for sums and weights of ordered groups: adjacent violators are pooled.
-
-    Parameters
-    ----------
-    sums, weights : sequences of numbers
-        Σ w y and Σ w > 0 of each group, in order.
+    """The best non-decreasing values for Σ w y and Σ w > 0 of ordered groups: adjacent violators are pooled.
 
     Examples
     --------

@@ -16,12 +16,8 @@ _ERA = 146_097.0  # days of 400 years
 def parts(of: Callable[..., Any], days: Any) -> dict[str, Any]:
     """Year, and month, weekday and hour from 0, of days since 1970 (with their fraction).
 
-    Parameters
-    ----------
-    of : callable
-        How a language of formulas says a + b, a − b, a · b and ⌊a/b⌋: ``of("+", a, b)``, and so on with "-", "*" and
-        "//", where b is a formula or a number; ``of("<=", a, b, yes, no)`` is ``yes`` where a ≤ b, else ``no``.
-    days : formula
+    ``of`` is how a language of formulas says a + b, a − b, a · b and ⌊a/b⌋: ``of("+", a, b)``, and so on with "-", "*"
+    and "//", where b is a formula or a number; ``of("<=", a, b, yes, no)`` is ``yes`` where a ≤ b, else ``no``.
     """
     seconds = of("//", of("+", of("*", days, 86_400.0), 0.5), 1.0)
     whole = of("//", seconds, 86_400.0)

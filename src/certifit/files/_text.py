@@ -33,11 +33,5 @@ def texts(cells: Any) -> list[str]:
 
 
 def presence(cells: Any, buckets: int) -> Any:
-    """A sparse (n, buckets) matrix in columns: 1 where a text has a word of the bucket.
-
-    Parameters
-    ----------
-    cells : Arrow array
-    buckets : int ≥ 1
-    """
+    """A sparse (n, buckets) matrix in columns: 1 where a text (a cell of an Arrow array) has a word of the bucket."""
     return analyser(buckets).transform(texts(cells)).tocsc()

@@ -54,14 +54,7 @@ def fitting_strengths(
 ) -> Strengths | None:
     """Those λ under which (w, b) comes nearest to optimal; None where there is none above 0.
 
-    Parameters
-    ----------
-    w : (K, d) array
-    b : (K,) array or None
-    y : (n,) array
-        As the loss takes it: numbers, −1/+1, or the codes of K classes.
-    weights : (n,) array
-        They add up to one.
+    y is as the loss takes it: numbers, −1/+1, or the codes of K classes. The weights add up to one.
     """
     pull = subgradient(penalty, w.ravel()).reshape(w.shape)
     used = np.abs(w) > 1e-9 * np.abs(w).max()

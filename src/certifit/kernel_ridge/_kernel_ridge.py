@@ -201,15 +201,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
 def ridge_evidence(kernel: Kernel, X: Matrix, coef: Array, alpha: Array) -> Record:
     """Evidence for the certificate of a kernel ridge fit: β = −2αc makes the penalty's share of the gap vanish.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : matrix
-        Training rows (the Gram matrix when the kernel is precomputed).
-    coef : (n, t) array
-        c, one column a target.
-    alpha : (t,) array
-        Strength of each target's penalty.
+    X are training rows, or their Gram matrix; ``coef`` c and ``alpha`` have a column and a strength for each target.
 
     Examples
     --------

@@ -174,12 +174,7 @@ def rebuild(record: Any) -> Kernel:
 
 
 def named_in(record: Any) -> list[str]:
-    """The names of all kernels in a record.
-
-    Parameters
-    ----------
-    record : list
-        What `Kernel.record` returned.
+    """The names of all kernels in a record of `Kernel.record`.
 
     Examples
     --------

@@ -40,11 +40,7 @@ MISSING = (
 class Worker:
     """The process that computes, started when it is first needed and again after one that took too long.
 
-    Parameters
-    ----------
-    limits : Limits
-    command : sequence of str, default=None
-        What to start; the worker of this package when not given.
+    ``command`` is what to start; the worker of this package when not given.
 
     Examples
     --------
@@ -169,11 +165,6 @@ class Guard:
 
     A class of its own around the whole application, because Starlette's middleware for HTTP does not see WebSockets.
 
-    Parameters
-    ----------
-    app : ASGI application
-    lab : Lab
-
     Examples
     --------
     >>> Guard(None, Lab(1, "t", Limits())).lab.port
@@ -211,12 +202,6 @@ class Guard:
 
 class Conversation:
     """One page: reads requests, keeps the newest of each kind, answers one at a time.
-
-    Parameters
-    ----------
-    page : WebSocket
-    lab : Lab
-    worker : Worker
 
     Examples
     --------
@@ -273,15 +258,6 @@ class Conversation:
 
 def application(lab: Lab, worker: Worker) -> ASGIApp:
     """The ASGI application.
-
-    Parameters
-    ----------
-    lab : Lab
-    worker : Worker
-
-    Returns
-    -------
-    ASGI application
 
     Examples
     --------

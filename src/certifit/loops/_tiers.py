@@ -89,12 +89,8 @@ class Tiered:
 def tiered(seconds: Callable[..., float], plain: Callable[..., Any] | None = None) -> Callable[[Any], Tiered]:
     """Decorate a compiled loop.
 
-    Parameters
-    ----------
-    seconds : callable
-        From the arguments of a call, an estimate of what the plain road takes.
-    plain : callable, optional
-        The same in NumPy, where the loop's own lines would be too slow in plain Python.
+    ``seconds`` estimates, from the arguments of a call, what the plain road takes; ``plain`` is the same in NumPy,
+    where the loop's own lines would be too slow in plain Python.
     """
     return lambda compiled: Tiered(compiled, seconds, plain)
 

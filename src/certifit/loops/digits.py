@@ -100,22 +100,10 @@ def _add_by_class(left, out, member, start, stop, total):
 @tiered(lambda X, root, centre, scale, start, out, place, largest: 1e-7 * len(X) * out.shape[2] * (2 + len(out)))
 @njit()
 def cut(X, root, centre, scale, start, out, place, largest):
-    """Digits of (x − centre) · root for some rows of columns X (d, m).
+    """Digits of (x − centre) · root for the rows from ``start`` on of columns X (d, m).
 
-    Parameters
-    ----------
-    X : (d, m) array
-    root : (m,) array
-        A factor of each row; of length zero for none.
-    centre, scale : (d,) arrays
-        ``scale`` is 2^(21 − exponent).
-    start : int
-        The first of the rows.
-    out : (digits, columns, rows) array
-        The digits, written from column ``place`` on.
-    place : int
-    largest : (columns,) array
-        The largest size of each column, written from ``place`` on.
+    ``root`` has a factor for each row, or none at all; ``scale`` is 2^(21 − exponent). Digits and the largest size of
+    each column are written to ``out`` (digits, columns, rows) and ``largest`` from column ``place`` on.
     """
     count = out.shape[2]
     left, lanes = np.empty(count), np.empty(_LANES)
@@ -137,18 +125,10 @@ def cut(X, root, centre, scale, start, out, place, largest):
 def class_sums(X, member, centre, first, second, total, largest):
     """Sums by class of the digits of t = x − centre and of t².
 
-    Parameters
-    ----------
-    X : (d, m) array
-        m is at most 2³², so that sums of digits are exact.
-    member : (classes, m) array
-        One where a row is of a class, zero elsewhere; every row is of one class.
-    centre, first, second : (d,) arrays
-        ``first`` and ``second`` are 2^(21 − exponent) of t and of t².
-    total : (classes, digits, 2d) array
-        The sums, added to: whole numbers.
-    largest : (2d,) array
-        The largest size of t and of t² in each column, written.
+    X is (d, m), with m at most 2³², so that sums of digits are exact. ``member`` (classes, m) is one where a row is of
+    a class, zero elsewhere; every row is of one class. ``first`` and ``second`` are 2^(21 − exponent) of t and of t².
+    The sums, whole numbers, are added to ``total`` (classes, digits, 2d), and the largest sizes of t and t² in each
+    column written to ``largest``.
     """
     d, m = X.shape
     t, q, digit, lanes = np.empty(_PART), np.empty(_PART), np.empty(_PART), np.empty(_LANES)

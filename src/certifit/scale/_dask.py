@@ -21,12 +21,9 @@ from certifit.scale._source import Partition, Plan, TablePart, kinds_of, truths_
 
 
 class Dask(Engine):
-    """The workers of a Dask cluster.
+    """The workers of a Dask cluster: of a client, or of the scheduler at an address.
 
-    Parameters
-    ----------
-    client : distributed.Client, address of a scheduler, or "dask"
-        "dask" is the client that is current, or a new cluster of processes on this machine where there is none.
+    "dask" is the client that is current, or a new cluster of processes on this machine where there is none.
     """
 
     name = "dask"

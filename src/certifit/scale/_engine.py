@@ -246,10 +246,7 @@ def running(engine: Any, workers: int | None = None) -> Iterator[Engine]:
 def engine_of(engine: Any, workers: int | None = None) -> tuple[Engine, bool]:
     """The engine that a caller means, and whether it is ours to close.
 
-    Parameters
-    ----------
-    engine : "local", "serial", "dask", a scheduler's address, a `distributed.Client` or an Engine
-    workers : int, default=None
+    Engines are "local", "serial", "dask", a scheduler's address, a `distributed.Client` or an Engine.
     """
     if isinstance(engine, Engine):
         return engine, False

@@ -29,14 +29,7 @@ def _bare(model: BaseEstimator) -> Any:
 
 
 class Answerer:
-    """A fitted model and the names of its columns.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    columns : sequence of str
-        Columns of a block, in their order; those of words come last.
-    """
+    """A fitted model and the names of the columns of a block, in their order; those of words come last."""
 
     def __init__(self, model: BaseEstimator, columns: tuple[str, ...], words: tuple[str, ...] = ()) -> None:
         self.model, self.columns, self.words = _bare(model), columns, words

@@ -36,15 +36,7 @@ def _bits(column: Array) -> Array:
 
 
 def row_hashes(block: Block, seed: int, by: int | None = None) -> Array:
-    """A hash of 64 bits for every row.
-
-    Parameters
-    ----------
-    block : Block
-    seed : int
-        The key.
-    by : int, default=None
-        The place of the column that alone is hashed; all columns and the target when None.
+    """A hash of 64 bits, with ``seed`` as key, for every row: of all columns and the target, or of column ``by`` alone.
 
     Examples
     --------
@@ -64,17 +56,9 @@ def row_hashes(block: Block, seed: int, by: int | None = None) -> Array:
 
 
 class Sample(Statistic):
-    """The rows with the smallest hashes, in the order of these.
+    """The rows with the smallest hashes (see `row_hashes`), in the order of these.
 
-    Parameters
-    ----------
-    rows : int
-        How many to keep.
-    seed : int
-    by : int, default=None
-        See `row_hashes`.
-    finite : bool, default=False
-        Whether to refuse numbers that are missing or not finite.
+    ``finite``: whether to refuse numbers that are missing or not finite.
     """
 
     def __init__(self, rows: int, seed: int, by: int | None = None, finite: bool = False) -> None:

@@ -23,21 +23,9 @@ _INNER = 0.5  # fraction of the tolerance granted to the strengths that are solv
 def descend_path(
     G: Array, q: Array, r2: float, strengths: Array, penalty: Callable[[float], Penalty], tol: float
 ) -> tuple[Array, Array]:
-    """Coefficients (a, d) and gaps (a,) for strengths in falling order, from w = 0.
+    """Coefficients (a, d) and gaps (a,) for strengths in strictly falling order, from w = 0.
 
-    Parameters
-    ----------
-    G : (d, d) array
-        The Gram matrix AᵀA, contiguous.
-    q : (d,) array
-        Aᵀy.
-    r2 : float
-        ‖y‖².
-    strengths : (a,) array, falling strictly
-    penalty : callable
-        The penalty of a strength.
-    tol : float
-        Largest gap, as a fraction of ½‖y‖².
+    ``G`` = AᵀA (contiguous), ``q`` = Aᵀy and ``r2`` = ‖y‖²; ``tol`` is the largest gap, as a fraction of ½‖y‖².
     """
     path = _Path(G, GramState(np.zeros(len(q)), q.copy(), r2), strengths, penalty, tol * 0.5 * r2, tol)
     path.walk()

@@ -134,15 +134,7 @@ def solver_names() -> list[str]:
 def choose_solver(
     loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto", weighted: bool = False
 ) -> Method:
-    """The solver for a pairing; PairingError, with a pairing that works, when there is none.
-
-    Parameters
-    ----------
-    loss : Loss
-    regularizer : Regularizer
-    solver : str, default="auto"
-    weighted : bool, default=False
-        Whether rows have weights.
+    """The solver for a pairing (``weighted`` rows or not); PairingError, with a pairing that works, when there is none.
 
     Examples
     --------

@@ -206,21 +206,8 @@ def crammer_singer(
 ) -> Solution:
     """Solve until the gap is at most ``tol`` of the null model and, as far as rounding allows, of the objective.
 
-    Parameters
-    ----------
-    X : matrix of rows, dense or sparse
-    codes : (n,) array of int
-        Classes 0 … K − 1.
-    cost : (n,) array
-        C of each row (≥ 0).
-    tol : float
-    max_steps : int
-        Sweeps, and then Newton steps.
-
-    Returns
-    -------
-    Solution
-        ``value`` is a `LinearMachine` with ``coef`` (K, d) and ``beta`` (n, K), the slopes of the losses times cost.
+    ``codes`` are the classes 0 … K − 1, ``cost`` is C ≥ 0 of each row; ``max_steps`` counts sweeps, and then Newton
+    steps. ``value`` is a `LinearMachine` with ``coef`` (K, d) and ``beta`` (n, K), the slopes of the losses times cost.
 
     Examples
     --------

@@ -20,12 +20,8 @@ def crossing(
 ) -> tuple[float, float]:
     """Two parameters between which a falling function changes its sign; both the same where it is small enough.
 
-    Parameters
-    ----------
-    value : callable
-    low, high : (parameter, value) with value ≥ 0 at the first and ≤ 0 at the second
-    small : callable
-        The size, at a parameter, of a value that counts as zero.
+    ``low`` and ``high`` are (parameter, value), the value ≥ 0 at the first and ≤ 0 at the second; ``small`` tells, at a
+    parameter, the size of a value that counts as zero.
 
     Examples
     --------

@@ -33,14 +33,7 @@ def dual_point(
 ) -> Array:
     """β (n, outputs) from the slopes at a fit, exactly feasible; zeros (which always are) where no repair succeeds.
 
-    Parameters
-    ----------
-    objectives : Objective, or one for each target
-    data : Data
-    coef : (outputs, d) array
-    intercept : (outputs,) array
-    slopes : (n, outputs) array, default=None
-        u to begin with, instead of the slopes at the fit.
+    There is one objective, or one for each target; ``slopes`` (n, outputs) replace those at the fit.
 
     Examples
     --------

@@ -45,18 +45,11 @@ def solve_harmonic(
     time_budget: float | None = None,
     trace: bool = False,
 ) -> Solution:
-    """Solve the system; the value is (G, w).
+    """Solve the system for W with entries ≥ 0, δ > 0 and α in (0, 1]; the value is (G, w).
 
-    Parameters
-    ----------
-    W : array or sparse matrix of shape (n, n), entries ≥ 0
-    delta : array of n numbers > 0
-    R : array of shape (n, classes)
-    alpha : float in (0, 1]
-    method : {"auto", "direct", "krylov", "propagation"}
-        A factorisation, BiCGSTAB column by column, or G ← αPG + R/δ from zero, one step at a time.
-    tol, max_iter, time_budget, trace :
-        Of the propagation: it stops when the bound on every error is at most ``tol``.
+    The methods are "direct", a factorisation, "krylov", BiCGSTAB column by column, and "propagation", G ← αPG + R/δ
+    from zero, one step at a time: the options are for the last, which stops when the bound on every error is at most
+    ``tol``.
 
     Examples
     --------

@@ -119,16 +119,8 @@ def nearest_hulls(
 ) -> Solution:
     """Solve until the margin is within ``tol`` (relatively) of the largest, or the hulls are seen to meet.
 
-    Parameters
-    ----------
-    gram : Blocks
-    y : array of −1.0 and +1.0
-    tol : float
-
-    Returns
-    -------
-    Solution
-        ``value`` is `Hulls`; ``stats`` holds ``steps``. Status "not separable" when the hulls meet.
+    y holds −1.0 and +1.0; the status is "not separable" when the hulls meet, ``value`` is `Hulls`, ``stats`` holds
+    ``steps``.
 
     Examples
     --------

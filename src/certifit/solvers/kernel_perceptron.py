@@ -38,19 +38,8 @@ def kernel_perceptron(
 ) -> Solution:
     """Passes over the rows until one has no mistake; the search for the next mistake is one vector operation.
 
-    Parameters
-    ----------
-    gram : Blocks
-    y : array of −1.0 and +1.0
-    order : callable
-        Gives the order of the rows of the next pass.
-    offset : bool, default=True
-        Whether the constant 1 is added to the kernel.
-
-    Returns
-    -------
-    Solution
-        ``value`` are the counts. A trace has one row per mistake.
+    ``order`` gives the order of the rows of the next pass; with ``offset`` the constant 1 is added to the kernel.
+    ``value`` are the counts of mistakes, and a trace has one row per mistake.
 
     Examples
     --------

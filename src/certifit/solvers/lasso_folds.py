@@ -31,13 +31,8 @@ class LassoFolds:
     r"""Lasso and elastic net on the training rows of every fold, from what the folds of a table share.
 
     For each α, :math:`\frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2 + \alpha(\rho\lVert w\rVert_1 +
-    \tfrac12(1-\rho)\lVert w\rVert^2)` is minimised over a fold's training rows, S being the sum of their weights.
-
-    Parameters
-    ----------
-    table : FoldTable
-        Finite rows, one target; sparse rows are solved fold by fold.
-    fit_intercept : bool, default=True
+    \tfrac12(1-\rho)\lVert w\rVert^2)` is minimised over a fold's training rows, S being the sum of their weights. Rows
+    are finite and have one target; sparse rows are solved fold by fold.
 
     Examples
     --------
@@ -62,17 +57,9 @@ class LassoFolds:
     def paths(
         self, alphas: Array, ratio: float = 1.0, positive: bool = False, tol: float = 1e-8
     ) -> list[tuple[Array, Array]]:
-        """Coefficients (a, d) and offsets (a,) of each fold.
+        """Coefficients (a, d) and offsets (a,) of each fold, for alphas > 0 in any order and ρ = ``ratio`` > 0.
 
-        Parameters
-        ----------
-        alphas : (a,) array > 0
-            In any order.
-        ratio : float in (0, 1], default=1.0
-            ρ.
-        positive : bool, default=False
-        tol : float > 0, default=1e-8
-            Largest duality gap, as a fraction of the null model of the fold.
+        ``tol`` is the largest duality gap, as a fraction of the null model of the fold.
         """
         alphas, folds = np.asarray(alphas, dtype=float), range(len(self.table.folds))
 

@@ -57,15 +57,7 @@ class LeaveOneOut:
 
     @classmethod
     def of(cls, design: Design, weights: Array | None, fit_intercept: bool, gram: bool = False) -> LeaveOneOut:
-        """Decompose once; by the smaller Gram matrix for sparse rows (never made dense) or where ``gram`` asks for it.
-
-        Parameters
-        ----------
-        design : Design of shape (n, d)
-        weights : (n,) array, default=None
-        fit_intercept : bool
-        gram : bool, default=False
-        """
+        """Decompose once; by the smaller Gram matrix for sparse rows (never made dense), or where ``gram`` says so."""
         n = design.shape[0]
         columns = CentredColumns.of(design, weights, fit_intercept)
         root = np.ones(n) if columns.root is None else columns.root

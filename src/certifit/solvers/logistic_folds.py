@@ -54,18 +54,10 @@ def logistic_folds(
     prior: Array | None = None,
     tol: float = 1e-9,
 ) -> Coefficients | None:
-    """Coefficients and offsets for every fold and strength; None where fits alone are the better road.
+    """Coefficients and offsets for every fold and strength Λ; None where fits alone are the better road.
 
-    Parameters
-    ----------
-    table : FoldTable
-        Rows (dense or CSR); the classes 0..K−1 as targets (and, with class weights as factors, as groups).
-    strengths : (m,) array ≥ 0
-        Λ.
-    l1_ratio : float in [0, 1]
-    prior : (K or 1, d) array, default=None
-    tol : float
-        Stop within this fraction of the null model's loss.
+    The targets of the table are the classes 0..K−1 (and, with class weights as factors, its groups); the prior has K
+    rows, or one. It stops within the fraction ``tol`` of the null model's loss.
 
     Examples
     --------

@@ -360,11 +360,6 @@ def suits(table: FoldTable, loss: Loss) -> bool:
 
     The latter for the logistic loss: where curvatures jump, inexact steps go to and fro.
 
-    Parameters
-    ----------
-    table : FoldTable
-    loss : Loss
-
     Examples
     --------
     >>> from certifit.losses import Logistic

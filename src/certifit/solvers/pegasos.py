@@ -69,20 +69,8 @@ def pegasos(
 ) -> Solution:
     """Passes over the rows until the duality gap, in units of ½‖w‖² + Σ hinge/(λn), is at most ``target``.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    y : array of −1.0 and +1.0
-    order : callable
-        Gives the order of the rows of the next pass.
-    target : float
-    plan : PegasosPlan
-    time_budget : float, default=None
-
-    Returns
-    -------
-    Solution
-        ``value`` is `Walked`; ``stats["walk"]`` can go on from there.
+    ``order`` gives the order of the rows of the next pass. ``value`` is `Walked`; ``stats["walk"]`` can go on from
+    there.
 
     Examples
     --------

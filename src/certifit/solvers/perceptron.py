@@ -125,13 +125,10 @@ class _Returning:
 def run_perceptron(
     X: Matrix, s: Array, w: Array, b: float, plan: PassPlan, on_pass: OnPass | None = None, trace: bool = False
 ) -> Solution:
-    """Make passes over (X, s) from the start (w, b) until one of the reasons in `Plan` to stop.
+    """Make passes over (X, s) from the start (w, b) until one of the reasons in `Plan` to stop; ``value`` is `Learned`.
 
-    Returns
-    -------
-    Solution
-        ``value`` is `Learned`; status "converged" (a pass without mistakes), "no improvement", "max_iter",
-        "time_budget" or "cycle". A trace has one row per mistake.
+    The status is "converged" (a pass without mistakes), "no improvement", "max_iter", "time_budget" or "cycle". A trace
+    has one row per mistake.
 
     Examples
     --------

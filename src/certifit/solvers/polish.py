@@ -51,20 +51,9 @@ def polish(
     """β with a duality gap near rounding, from one that is nearly optimal; the start where nothing was gained.
 
     Only points near their margin (and the free ones) are looked at in double precision; the gradient of the others,
-    whose multipliers stand at a bound, is brought up to date in the precision of ``dtype``. Those that come to matter
-    are then looked at, too.
-
-    Parameters
-    ----------
-    make : callable
-        ``make(dtype)`` gives the Gram matrix by blocks in that precision.
-    box : Box
-    start : SolvedDual
-        A feasible β with its gradient.
-    least : float
-        Gap below which there is nothing left to do.
-    dtype : dtype, default=float64
-        Precision of the start's gradient, and of pair steps.
+    whose multipliers stand at a bound, is brought up to date in the precision ``dtype`` of the start's gradient and of
+    pair steps. Those that come to matter are then looked at, too. ``make(dtype)`` gives the Gram matrix by blocks;
+    below the gap ``least`` there is nothing left to do.
 
     Examples
     --------

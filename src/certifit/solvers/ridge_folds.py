@@ -37,14 +37,7 @@ _BLOCK = 4096  # rows of a pass
 
 
 def ridge_folds(table: FoldTable, alphas: Array, fit_intercept: bool = True) -> Iterator[tuple[Array, Array]]:
-    """Coefficients (a, t, d) and offsets (a, t) of every α on each fold's training rows, fold by fold.
-
-    Parameters
-    ----------
-    table : FoldTable
-        Dense and finite rows, targets (n, t).
-    alphas : (a,) array, ≥ 0
-    fit_intercept : bool, default=True
+    """Coefficients (a, t, d) and offsets (a, t) of every α on each fold's training rows, which are dense and finite.
 
     Examples
     --------

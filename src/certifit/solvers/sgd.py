@@ -86,18 +86,11 @@ class _Passes:
 def sgd(task: Task, options: Options, step: float | None = None) -> Solution:
     r"""Minimise F one row at a time; the answer is the average of the iterates (Polyak and Juditsky 1992).
 
-    Rows are drawn without replacement in each pass; a step follows the slope of one row's loss and then the prox of
-    the penalty. Columns are centred and scaled inside. Stops when the gap of the averaged iterate is at most tol times
-    the null model, else after ``max_iter`` passes; SGD is cheap at the start and slow at the end, and the certificate
-    tells how far it came.
-
-    Parameters
-    ----------
-    task : Task
-        Unweighted: the order of rows has no weights.
-    options : Options
-    step : float, default=None
-        First step; from the curvature and the length of rows when None.
+    Rows, which have no weights, are drawn without replacement in each pass; a step follows the slope of one row's loss
+    and then the prox of the penalty. Columns are centred and scaled inside; the first step comes from the curvature and
+    the length of rows unless it is given. Stops when the gap of the averaged iterate is at most tol times the null
+    model, else after ``max_iter`` passes; SGD is cheap at the start and slow at the end, and the certificate tells how
+    far it came.
 
     Examples
     --------

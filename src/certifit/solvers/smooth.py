@@ -30,23 +30,12 @@ def solve_smooth(
     ask_existence: bool = False,
     witness: bool = False,
 ) -> Solution:
-    """Fit; ``value`` = (W (K, d), b (K,)).
+    """Fit a smooth loss with a penalty of norms (l1, squared l2, or a mix); ``value`` = (W (K, d), b (K,)).
 
-    Parameters
-    ----------
-    task : Task
-        A smooth loss with a penalty of norms (l1, squared l2, or a mix).
-    options : Options
-        ``tol`` is the fraction of the null model's loss that may be left to gain.
-    start : (W, b), default=None
-        Where to begin; None is W = 0.
-    null : float, default=None
-        Loss of the null model (as the objective is stated), where the caller knows.
-    ask_existence : bool, default=False
-        Without a penalty: whether to see if an optimum surely exists. ``stats["exists"]`` is then True, False, or None
-        where that was too much work.
-    witness : bool, default=False
-        Whether ``stats["witness"]`` shall be a (W, b) whose slopes prove a gap about as small as that of the fit.
+    ``tol`` is the fraction of the null model's loss that may be left to gain; ``null`` is that loss (as the objective
+    is stated), where the caller knows. Without a penalty, ``ask_existence`` asks whether an optimum surely exists:
+    ``stats["exists"]`` is then True, False, or None where that was too much work. With ``witness``,
+    ``stats["witness"]`` is a (W, b) whose slopes prove a gap about as small as that of the fit.
 
     Examples
     --------

@@ -327,20 +327,9 @@ def smooth_folds(
 ) -> FoldFits | None:
     """Minimise for every fold and strength, to a proved gap; None where the folds have too little in common.
 
-    Parameters
-    ----------
-    table : FoldTable
-        Dense and finite rows, targets as the loss takes them.
-    loss : Loss
-        With |L‴| ≤ L″ (``loss.self_concordant``).
-    strengths : (folds, m) array ≥ 0
-        Λ of each problem.
-    prior : (d,) array, default=None
-        w₀.
-    level : float, default=0.0
-        Offset of the null model.
-    tol : float
-        Largest gap, as a fraction of the null model's loss.
+    Rows are dense and finite, the loss has |L‴| ≤ L″ (``loss.self_concordant``), and ``strengths`` (folds, m) are the Λ
+    of each problem. ``prior`` is w₀, ``level`` the offset of the null model, and ``tol`` the largest gap as a fraction
+    of that model's loss.
 
     Examples
     --------

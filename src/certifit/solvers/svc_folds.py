@@ -55,18 +55,8 @@ def machine_path(
 ) -> list[FoldMachine]:
     """The machine of every cost (rising), each to a duality gap of ``tol`` times the null model's loss.
 
-    Parameters
-    ----------
-    K : (n, n) array
-        Kernel values.
-    y : (n,) array of −1.0 and +1.0
-    weight : (n,) array, ≥ 0
-        The cost of row i is ``costs[c] * weight[i]``; 0 for rows that do not train.
-    costs : sequence of float
-        Rising.
-    tol : float
-    others : list of FoldMachine, default=None
-        Solutions for the same costs on other rows, as seeds.
+    K are kernel values, y holds −1.0 and +1.0; the cost of row i is ``costs[c] * weight[i]``, 0 for rows that do not
+    train. ``others`` are solutions for the same costs on other rows, as seeds.
 
     Examples
     --------

@@ -67,12 +67,7 @@ class LogRidge(Certified, RegressorMixin, BaseEstimator):
 
     @staticmethod
     def certified_target(y: VectorLike) -> Array:
-        """What the certificate speaks of: log y.
-
-        Parameters
-        ----------
-        y : array of numbers > 0
-        """
+        """What the certificate speaks of: log y."""
         y = np.asarray(y, dtype=float)
         if not np.all(y > 0):
             raise ValueError("Only positive targets have logarithms.")

@@ -33,18 +33,9 @@ def errors_of(y: Array, said: Array, classes: bool) -> tuple[Array, float | None
 def slices(
     X: Array, columns: Sequence[Column], wrong: Array, size: Array | None = None, least: int = _ROWS
 ) -> list[Record]:
-    """The share of errors in every slice, worst first.
+    """The share of errors in every slice of at least ``least`` rows, worst first.
 
-    Parameters
-    ----------
-    X : (n, columns) array
-        A table as its schema reads it.
-    columns : sequence of Column
-    wrong : (n,) bool array
-    size : (n,) array, default=None
-        Absolute errors, whose mean is told as well.
-    least : int, default=20
-        Rows that a slice must have.
+    X is a table as its schema reads it; ``size`` are absolute errors, whose mean is told as well.
 
     Examples
     --------

@@ -64,12 +64,9 @@ class Verdict:
 
 
 def corrected(values: Array, held_out: float, level: float = 0.95) -> tuple[float, float, float]:
-    """Mean, half-width of its interval and standard error, corrected for overlapping folds.
+    """Mean over the folds, half-width of its interval and standard error, corrected for overlapping folds.
 
-    Parameters
-    ----------
-    values : one per fold
-    held_out : test rows per training row
+    ``held_out`` is the number of test rows per training row.
 
     Examples
     --------

@@ -77,16 +77,9 @@ class KernelClassifier(_ClassifierParameters, Certified, ClassifierMixin, BaseEs
 
     @abstractmethod
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
-        """The machine for rows X with labels −1/+1, and the price C of a unit of hinge loss.
+        """The machine for rows X (or their Gram matrix) with labels −1/+1, and the price C of a unit of hinge loss.
 
-        Parameters
-        ----------
-        kernel : Kernel
-        X : matrix
-            Rows of the two classes, or their Gram matrix.
-        y : array
-        cost : callable
-            The cost of every row at a price.
+        ``cost`` gives the cost of every row at a price.
         """
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:

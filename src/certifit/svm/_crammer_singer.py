@@ -50,12 +50,7 @@ def solve_together(
 ) -> Together:  # fmt: skip
     """Fit all classes at once; two classes are one ordinary machine, w₁ = −w₀ = w/2.
 
-    Parameters
-    ----------
-    X : matrix of rows, dense or sparse
-    lab : Labelled
-    scale : float, default=None
-        The constant column of the offset; None for a machine without.
+    ``scale`` is the constant column of the offset; None for a machine without.
 
     Examples
     --------
@@ -87,17 +82,9 @@ def solve_together(
 def together_evidence(
     lab: Labelled, data: Data, scale: float | None, coef: Array, intercept: Array, shares: Array
 ) -> Record:
-    """Evidence for anybody's machine of all classes, with the dual solution of ours.
+    """Evidence for anybody's machine (``coef``, ``intercept``) of all classes, with the dual solution of ours.
 
-    Parameters
-    ----------
-    lab : Labelled
-    data : Data
-    scale : float, default=None
-    coef, intercept : arrays
-        The model that is judged.
-    shares : (n, K) array
-        Of `solve_together`; (n, 1) multipliers for two classes.
+    ``shares`` (n, K) are those of `solve_together`; (n, 1) multipliers for two classes.
     """
     two = len(lab.classes) == 2
     options = {"fit_intercept": scale is not None, "padding": scale}

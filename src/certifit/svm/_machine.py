@@ -124,22 +124,10 @@ def solve_box(
     start: Array | None = None,
     rounded: bool = True,
 ) -> Solution:
-    """Descent on the dual of a machine whose rows are X, each once or (`Box.of_tube`) twice.
+    """Descent on the dual of a machine whose rows are X (or their Gram matrix), each once or (`Box.of_tube`) twice.
 
-    Parameters
-    ----------
-    model : KernelMachine
-        Gives tolerance, limits and whether there is a trace.
-    kernel : Kernel
-    X : matrix
-        Rows, or their Gram matrix.
-    box : Box
-    null : float
-        Loss of the null model: the gap to reach is a fraction of it.
-    start : array, default=None
-        Where to begin.
-    rounded : bool, default=True
-        Whether Newton steps go on to rounding.
+    The model gives tolerance, limits and whether there is a trace; the gap to reach is a fraction of ``null``, the loss
+    of the null model. With ``rounded``, Newton steps go on to rounding.
     """
     X = unpacked(X)
     centre = None
@@ -184,10 +172,7 @@ def solve_box(
 def without_bound(solve: Callable[[float], Solution], cost: Callable[[float], Array]) -> tuple[Solution, float]:
     """The machine for C = inf, and a finite C of which it is the machine as well: one at which no multiplier is bound.
 
-    Parameters
-    ----------
-    solve, cost : callable
-        The machine, and the cost of every row, at a C.
+    ``solve`` and ``cost`` give the machine, and the cost of every row, at a C.
     """
     for price in (1e1, 1e3, 1e5, 1e7, 1e9):
         found = solve(price)
