@@ -7,6 +7,7 @@ everything else imports public names only, and a test sees to it.
 from __future__ import annotations
 
 import inspect
+import re
 from inspect import signature
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -70,9 +71,12 @@ __all__ = [
     "with_labels",
 ]
 
+_BOOLEANS = """alpha_per_target average breadth_first break_ties check_metric compute_score copy copy_X copy_x
+drop_first early_stopping fit_intercept fit_prior force_alpha include_bias include_one interaction_only
+nesterovs_momentum norm positive probability refit shrinking shuffle store_cv_results trace warm_start whiten
+with_mean with_std"""
 _USUAL: dict[str, list[Any]] = {
-    **{name: ["boolean"] for name in ["compute_score", "copy", "copy_X", "fit_intercept", "positive", "shuffle"]},
-    **{name: ["boolean"] for name in ("trace", "warm_start")},
+    **{name: ["boolean"] for name in _BOOLEANS.split()},
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "coef0": [Interval(Real, None, None, closed="neither")],
     "cv": ["cv_object"],
@@ -83,11 +87,32 @@ _USUAL: dict[str, list[Any]] = {
     "time_budget": [Interval(Real, 0, None, closed="neither"), None],
     "verbose": ["verbose"],
 }
+_RANGES = {
+    ">0": Interval(Real, 0, None, closed="neither"),
+    "≥0": Interval(Real, 0, None, closed="left"),
+    "∈(0,∞]": Interval(Real, 0, None, closed="right"),
+    "≥1": Interval(Integral, 1, None, closed="left"),
+    "∈[0,1]": Interval(Real, 0, 1, closed="both"),
+    "∈(0,1]": Interval(Real, 0, 1, closed="right"),
+    "∈[0,1)": Interval(Real, 0, 1, closed="left"),
+    "∈(0,1)": Interval(Real, 0, 1, closed="neither"),
+}
 
 
 def usual(names: str) -> dict[str, list[Any]]:
-    """The ranges of parameters whose name means the same in every family."""
-    return {name: _USUAL[name] for name in names.split()}
+    """The ranges of parameters: of those whose name means the same in every family, or as written behind the name.
+
+    "≥1" is for integers, the others for real numbers; "?" allows None as well.
+
+    Examples
+    --------
+    >>> {name: [str(rule) for rule in rules] for name, rules in usual("tol>0 k≥1?").items()}
+    {'tol': ['a float in the range (0.0, inf)'], 'k': ['an int in the range [1, inf)', 'None']}
+    """
+    found = {}
+    for name, written, none in re.findall(r"(\w+)([^\s?]*)(\??)", names):
+        found[name] = [_RANGES[written], *([None] if none else [])] if written else _USUAL[name]
+    return found
 
 
 # The parts of nearest neighbours, whose import costs more than all others: on first use.

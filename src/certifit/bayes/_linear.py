@@ -113,13 +113,9 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         "noise_precision": [_POSITIVE, None],
         "weight_precision": [_POSITIVE, None],
         "tol": [_POSITIVE],
-        "alpha_1": [Interval(Real, 0, None, closed="left")],
-        "alpha_2": [Interval(Real, 0, None, closed="left")],
-        "lambda_1": [Interval(Real, 0, None, closed="left")],
-        "lambda_2": [Interval(Real, 0, None, closed="left")],
         "alpha_init": [_POSITIVE, None],
         "lambda_init": [_POSITIVE, None],
-    } | usual("max_iter compute_score fit_intercept trace time_budget")
+    } | usual("alpha_1≥0 alpha_2≥0 lambda_1≥0 lambda_2≥0 max_iter compute_score fit_intercept trace time_budget")
 
     basis: Callable[[Array], Array] | None = None
     noise_precision: float | None = None

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -101,13 +101,10 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "copy_x": ["boolean"],
         "algorithm": [StrOptions({"lloyd", "elkan"})],
-    } | usual("max_iter verbose random_state trace")
+    } | usual("n_clusters≥1 tol≥0 copy_x max_iter verbose random_state trace")
 
     n_clusters: int = 8
     _: KW_ONLY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -97,13 +97,10 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             StrOptions({"mle"}),
             None,
         ],
-        "whiten": ["boolean"],
         "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "gram_eigh", "arpack", "randomized"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
-        "n_oversamples": [Interval(Integral, 1, None, closed="left")],
         "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-    } | usual("copy random_state")
+    } | usual("whiten tol≥0 n_oversamples≥1 copy random_state")
 
     n_components: Any = None
     _: KW_ONLY

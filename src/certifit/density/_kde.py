@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._progress import task
-from certifit._sklearn import Interval, StrOptions, check_sample_weight
+from certifit._sklearn import Interval, StrOptions, check_sample_weight, usual
 from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Ball, Certificate, Data
@@ -88,12 +88,8 @@ class KernelDensity(Certified, BaseEstimator):
         "algorithm": [StrOptions({"auto", "kd_tree", "ball_tree"})],
         "kernel": [StrOptions(set(KERNELS))],
         "metric": [StrOptions({*_METRICS, *_OTHERS})],
-        "atol": [Interval(Real, 0, None, closed="left")],
-        "rtol": [Interval(Real, 0, None, closed="left")],
-        "breadth_first": ["boolean"],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
         "metric_params": [None, dict],
-    }
+    } | usual("atol≥0 rtol≥0 breadth_first leaf_size≥1")
 
     bandwidth: Any = 1.0
     algorithm: str = "auto"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from certifit._certified import Certified, read_rows
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight, usual
+from certifit._sklearn import ConvergenceWarning, StrOptions, check_sample_weight, usual
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
@@ -150,9 +149,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "family": [StrOptions(set(BUILT_IN)), NegativeBinomial, Tweedie, ExponentialFamily],
         "link": [StrOptions(set(LINKS)), None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-    } | usual("l1_ratio fit_intercept max_iter trace time_budget")
+    } | usual("alpha≥0 tol>0 l1_ratio fit_intercept max_iter trace time_budget")
 
     def __init__(
         self,

@@ -10,10 +10,8 @@ from certifit._sklearn import Interval, StrOptions, half_deviance, usual
 from certifit.glm._glm import GLM, Tweedie
 
 _SHARED: dict[str, Any] = {
-    "alpha": [Interval(Real, 0, None, closed="left")],
     "solver": [StrOptions({"lbfgs", "newton-cholesky"})],
-    "tol": [Interval(Real, 0, None, closed="neither")],
-} | usual("fit_intercept max_iter warm_start verbose")
+} | usual("alpha≥0 tol>0 fit_intercept max_iter warm_start verbose")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -87,13 +87,9 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0.0, None, closed="left"), "array-like"],
         "kernel": [StrOptions({*NAMES, *_WORDS, *THEIRS}), callable],
-        "gamma": [Interval(Real, 0.0, None, closed="left"), None],
-        "degree": [Interval(Real, 0, None, closed="left")],
         "kernel_params": [dict, None],
         "solver": [StrOptions({"auto", "cholesky", "lms"})],
-        "step": [Interval(Real, 0.0, None, closed="neither"), None],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
-    } | usual("coef0 max_iter trace time_budget")
+    } | usual("gamma≥0? degree≥0 step>0? tol>0 coef0 max_iter trace time_budget")
 
     alpha: Any = 1.0
     _: KW_ONLY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from certifit._certified import Certified
 from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, usual
+from certifit._sklearn import ConvergenceWarning, StrOptions, usual
 from certifit._trace import joined
 from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
 from certifit._validation import check_is_fitted
@@ -33,12 +33,9 @@ from certifit.solvers.dual import duality_proof, evidence_of
 from certifit.solvers.least_squares import solve_quadratic
 
 _CONSTRAINTS: dict[str, Any] = {
-    "alpha": [Interval(Real, 0, None, closed="left")],
     "precompute": ["boolean", "array-like"],
-    "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-    "tol": [Interval(Real, 0, None, closed="left")],
     "selection": [StrOptions({"cyclic", "random"})],
-} | usual("fit_intercept copy_X warm_start positive random_state trace time_budget")
+} | usual("alpha≥0 max_iter≥1? tol≥0 fit_intercept copy_X warm_start positive random_state trace time_budget")
 
 UNFIT = (
     "Coordinate descent iterations resulted in non-finite parameter values: the numbers in X or y are too large or too "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from certifit._certified import Certified
 from certifit._dispatch import in_numpy
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, read_weights, usual
+from certifit._sklearn import ConvergenceWarning, StrOptions, read_weights, usual
 from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
@@ -116,13 +116,9 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "loss": [str, EvaluationLoss],
         "regularizer": [str, Regularizer, None],
-        "lam": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions(set(solver_names()))],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "eta": [Interval(Real, 0, None, closed="neither"), None],
         "start": ["array-like", None],
-    } | usual("fit_intercept random_state trace time_budget")
+    } | usual("lam≥0 tol>0 max_iter≥1? eta>0? fit_intercept random_state trace time_budget")
 
     loss: Any = "squared"
     regularizer: Any = "l2"

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -111,19 +111,18 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "penalty": [StrOptions({"l1", "l2", "elasticnet"}), None, Hidden(StrOptions({"deprecated"}))],
-        "C": [Interval(Real, 0, None, closed="right")],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "dual": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
         "intercept_scaling": "no_validation",
         "solver": [StrOptions({"auto", "newton", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "verbose": "no_validation",
         "n_jobs": "no_validation",
         "prior": ["array-like", None],
-        "threshold": [Interval(Real, 0, 1, closed="neither")],
         "costs": ["array-like", None],
-    } | usual("fit_intercept class_weight random_state warm_start trace time_budget")
+    } | usual(
+        "C∈(0,∞] l1_ratio∈[0,1]? tol>0 threshold∈(0,1) fit_intercept class_weight random_state warm_start trace "
+        "time_budget"
+    )
 
     penalty: Any = "deprecated"
     _: KW_ONLY

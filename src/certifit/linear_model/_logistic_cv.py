@@ -21,6 +21,7 @@ from certifit._sklearn import (
     read_weights,
     routed,
     routing_enabled,
+    usual,
     with_labels,
 )
 from certifit._types import CV, Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
@@ -31,6 +32,7 @@ from certifit.solvers.logistic_folds import logistic_folds
 
 _FAR = 50.0  # below a score by this much, a probability is zero to rounding
 _FINEST = 1e-7  # of tol: its square over ten is the gap, which cannot be made smaller
+_AS_IN_ONE_FIT = "fit_intercept dual tol max_iter class_weight n_jobs verbose intercept_scaling random_state solver"
 
 
 class LogisticRegressionCV(LogisticRegression):
@@ -94,28 +96,13 @@ class LogisticRegressionCV(LogisticRegression):
 
     __metadata_request__score: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        name: LogisticRegression._parameter_constraints[name]
-        for name in (
-            "fit_intercept",
-            "dual",
-            "tol",
-            "max_iter",
-            "class_weight",
-            "n_jobs",
-            "verbose",
-            "intercept_scaling",
-            "random_state",
-            "solver",
-        )
-    } | {
+        **{name: LogisticRegression._parameter_constraints[name] for name in _AS_IN_ONE_FIT.split()},
         "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "l1_ratios": ["array-like", None, Hidden(StrOptions({"warn"}))],
-        "cv": ["cv_object"],
         "penalty": [StrOptions({"l1", "l2", "elasticnet"}), Hidden(StrOptions({"deprecated"}))],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None, Hidden(StrOptions({"warn"}))],
-        "refit": ["boolean"],
         "use_legacy_attributes": ["boolean", Hidden(StrOptions({"warn"}))],
-    }
+    } | usual("cv refit")
 
     C_: Any
     l1_ratio_: Any

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from certifit._certified import Certified
 from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
-from certifit._sklearn import Interval, StrOptions, usual
+from certifit._sklearn import StrOptions, usual
 from certifit._types import Array, Matrix, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
@@ -30,10 +29,8 @@ from certifit.solvers.least_squares import solve_least_squares
 from certifit.solvers.multitask import solve_multitask
 
 _CONSTRAINTS: dict[str, Any] = {
-    "alpha": [Interval(Real, 0, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
     "selection": [StrOptions({"cyclic", "random"})],
-} | usual("fit_intercept copy_X max_iter warm_start random_state")
+} | usual("alpha≥0 tol≥0 fit_intercept copy_X max_iter warm_start random_state")
 
 LARGE = 200  # columns below which a fit is nearly exact, whatever the tolerance: it costs next to nothing
 SMALL = 1e-9

@@ -26,15 +26,12 @@ from certifit.solvers.least_squares import solve_least_squares
 from certifit.solvers.multitask import solve_multitask
 
 _CONSTRAINTS: dict[str, Any] = {
-    "eps": [Interval(Real, 0, None, closed="neither")],
     "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
-    "tol": [Interval(Real, 0, None, closed="left")],
     "selection": [StrOptions({"cyclic", "random"})],
-} | usual("fit_intercept max_iter copy_X cv verbose n_jobs random_state")
+} | usual("eps>0 tol≥0 fit_intercept max_iter copy_X cv verbose n_jobs random_state")
 _SINGLE: dict[str, Any] = {
-    "positive": ["boolean"],
     "precompute": [StrOptions({"auto"}), "array-like", "boolean"],
-}
+} | usual("positive")
 _MIX: dict[str, Any] = {"l1_ratio": [Interval(Real, 0, 1, closed="both"), "array-like"]}
 
 

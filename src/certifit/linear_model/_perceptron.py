@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
-from certifit._sklearn import Interval, StrOptions, usual
+from certifit._sklearn import StrOptions, usual
 from certifit._trace import joined
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, Named, RandomState, Record, VectorLike
 from certifit._validation import check_classification_targets, validate_data
@@ -47,11 +46,9 @@ class ClassAgainstRest(NamedTuple):
 class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     """Validation, one-vs-all and certificates of everything that learns from perceptron mistakes."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "eta0": [Interval(Real, 0, None, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-    } | usual("fit_intercept max_iter shuffle random_state trace time_budget")
+    _parameter_constraints: ClassVar[dict[str, Any]] = usual(
+        "tol≥0? eta0>0 n_iter_no_change≥1 fit_intercept max_iter shuffle random_state trace time_budget"
+    )
     fit_intercept: bool
     eta0: float
     max_iter: int
@@ -289,11 +286,7 @@ class Perceptron(PerceptronBase):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **PerceptronBase._parameter_constraints,
         "penalty": [StrOptions({"l2"}), None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        **usual("l1_ratio n_jobs verbose class_weight warm_start"),
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-    }
+    } | usual("alpha≥0 l1_ratio n_jobs verbose class_weight warm_start early_stopping validation_fraction∈(0,1)")
 
     penalty: str | None = None
     alpha: float = 0.0001

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
-from certifit._sklearn import Interval, check_sample_weight, usual
+from certifit._sklearn import check_sample_weight, usual
 from certifit._types import Array, Matrix, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets, validate_data
 
@@ -51,9 +50,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
     0 of 4 training rows are on the wrong side.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
-    } | usual("fit_intercept random_state")
+    _parameter_constraints: ClassVar[dict[str, Any]] = usual("n_candidates≥1 fit_intercept random_state")
 
     def __init__(
         self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: RandomState = None

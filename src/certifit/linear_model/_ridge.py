@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -93,11 +93,9 @@ class Ridge(Certified, MultiOutputMixin, LinearPredictions, RegressorMixin, Base
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, None, closed="left"), np.ndarray],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions({*_DIRECT, *_ITERATIVE, "gradient_descent"})],
         "prior": ["array-like", None],
-    } | usual("fit_intercept copy_X positive random_state trace time_budget")
+    } | usual("max_iter≥1? tol≥0 fit_intercept copy_X positive random_state trace time_budget")
 
     alpha: Any = 1.0
     _: KW_ONLY

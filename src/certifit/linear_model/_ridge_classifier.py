@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from certifit._certified import Certified, read_rows
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective, names_of
-from certifit._sklearn import Interval, StrOptions, read_weights
+from certifit._sklearn import read_weights, usual
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets, check_is_fitted
 from certifit.certificates import Data
@@ -128,11 +127,9 @@ class RidgeClassifier(SignVotes):
     (['no', 'yes'], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = Ridge._parameter_constraints | {
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = Ridge._parameter_constraints | usual(
+        "alpha≥0 max_iter≥1? class_weight"
+    )
     for _name_of_ridge in ("prior", "trace", "time_budget"):
         _parameter_constraints.pop(_name_of_ridge)
     del _name_of_ridge

@@ -31,8 +31,7 @@ from certifit.solvers.ridge_folds import ridge_folds
 _CONSTRAINTS: dict[str, Any] = {
     "alphas": ["array-like", Interval(Real, 0, None, closed="neither")],
     "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-    "store_cv_results": ["boolean"],
-} | usual("fit_intercept cv")
+} | usual("store_cv_results fit_intercept cv")
 
 
 class _Numbers(RegressorMixin, BaseEstimator):
@@ -216,10 +215,9 @@ class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, LinearPredictions, Regr
     """
 
     _default_score = "r2"
-    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | {
-        "gcv_mode": [StrOptions({"auto", "svd", "eigen"}), None],
-        "alpha_per_target": ["boolean"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = (
+        _CONSTRAINTS | {"gcv_mode": [StrOptions({"auto", "svd", "eigen"}), None]} | usual("alpha_per_target")
+    )
 
     alphas: npt.ArrayLike = (0.1, 1.0, 10.0)
     _: KW_ONLY

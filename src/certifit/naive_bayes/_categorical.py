@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_non_negative
 
-from certifit._sklearn import Interval
+from certifit._sklearn import Interval, usual
 from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit._validation import validate_data
 from certifit.naive_bayes._base import smoothed_log_shares
@@ -68,9 +68,8 @@ class CategoricalNB(CountingNB):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
-        "alpha": [Interval(Real, 0, None, closed="left")],
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
-    }
+    } | usual("alpha≥0")
 
     min_categories: npt.ArrayLike | None = None
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils.validation import check_non_negative
 
-from certifit._sklearn import Interval
+from certifit._sklearn import Interval, usual
 from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
@@ -29,10 +29,8 @@ from certifit.naive_bayes._statistics import ClassCounts
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
-    "fit_prior": ["boolean"],
     "class_prior": ["array-like", None],
-    "force_alpha": ["boolean"],
-}
+} | usual("fit_prior force_alpha")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

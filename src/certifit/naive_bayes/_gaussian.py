@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 from sklearn.utils import assert_all_finite
 
 from certifit._certified import note_fingerprint
-from certifit._sklearn import Interval
+from certifit._sklearn import usual
 from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
 from certifit.loops import moments
@@ -75,10 +74,7 @@ class GaussianNB(IncrementalNB):
     """
 
     _proof_kind = "gaussian-counts"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "priors": ["array-like", None],
-        "var_smoothing": [Interval(Real, 0, None, closed="left")],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"priors": ["array-like", None]} | usual("var_smoothing≥0")
 
     def __init__(self, *, priors: npt.ArrayLike | None = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length
 
-from certifit._sklearn import Interval, check_y, num_samples
+from certifit._sklearn import check_y, num_samples, usual
 from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit._validation import validate_data
 from certifit.naive_bayes._base import NaiveBayes, class_shares, log_quietly, smoothed_log_shares
@@ -84,14 +83,11 @@ class MixedNB(NaiveBayes):
 
     _proof_kind = "mixed-counts"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "var_smoothing": [Interval(Real, 0, None, closed="left")],
-        "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
         "numeric": ["array-like", None],
         "categorical": ["array-like", None],
         "boolean": ["array-like", None],
-    }
+    } | usual("alpha≥0 var_smoothing≥0 fit_prior")
 
     alpha: float = 1.0
     var_smoothing: float = 1e-9

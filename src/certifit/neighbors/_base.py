@@ -15,7 +15,7 @@ from sklearn.neighbors import BallTree, KDTree
 from sklearn.utils import Tags
 
 from certifit._certified import Certified
-from certifit._sklearn import HasMethods, Interval, KNeighborsMixin, NeighborsBase, StrOptions
+from certifit._sklearn import HasMethods, Interval, KNeighborsMixin, NeighborsBase, StrOptions, usual
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
@@ -45,12 +45,11 @@ class Search(Certified, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
         "p": [Interval(Real, 0, None, closed="right"), None],
         "metric": [StrOptions({*NAMES, *OTHERS}), callable, HasMethods(["pairwise"])],
         "metric_params": [dict, None],
         "n_jobs": [Integral, None],
-    }
+    } | usual("leaf_size≥1")
 
     _tags: ClassVar[Record] = {
         "input_tags.sparse": lambda model: not model._has_metric("nan_euclidean"),
@@ -423,12 +422,9 @@ class Searcher(KNeighborsMixin, Search):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Search._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "weights": [StrOptions({"uniform", "distance", "gaussian"}), callable, None],
         "feature_weights": ["array-like", None],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
-        "check_metric": ["boolean"],
-    }
+    } | usual("n_neighbors≥1? bandwidth>0? check_metric")
 
     n_neighbors: int | None = 5
     _: KW_ONLY

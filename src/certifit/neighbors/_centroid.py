@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from certifit._certified import Certified
 from certifit._dispatch import in_numpy
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import StrOptions, usual
 from certifit._types import Array, Matrix, Record, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 
@@ -67,9 +66,8 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "metric": [StrOptions({"manhattan", "euclidean"})],
-        "shrink_threshold": [Interval(Real, 0, None, closed="neither"), None],
         "priors": ["array-like", StrOptions({"empirical", "uniform"})],
-    }
+    } | usual("shrink_threshold>0?")
 
     def __init__(
         self, metric: str = "euclidean", *, shrink_threshold: float | None = None, priors: Any = "uniform"

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from certifit._certified import Certified
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import Interval, StrOptions, usual
 from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.loops import neighbors_tree
@@ -156,10 +156,7 @@ class EditedNeighbors(_Prototypes):
     """
 
     _proof_kind = "edited-neighbors"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_Prototypes._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = _Prototypes._parameter_constraints | usual("n_neighbors≥1")
 
     n_neighbors: int = 3
 

@@ -43,22 +43,14 @@ class Network(Certified, BaseEstimator):
         "hidden_layer_sizes": ["array-like", Interval(Integral, 1, None, closed="left")],
         "activation": [StrOptions(set(ACTIVATIONS))],
         "solver": [StrOptions({"auto", "lbfgs", "sgd", "adam"})],
-        "alpha": [Interval(Real, 0, None, closed="left")],
         "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "learning_rate": [StrOptions({"constant", "invscaling", "adaptive"})],
-        "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
-        "power_t": [Interval(Real, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "momentum": [Interval(Real, 0, 1, closed="both")],
-        "nesterovs_momentum": ["boolean"],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "beta_1": [Interval(Real, 0, 1, closed="left")],
-        "beta_2": [Interval(Real, 0, 1, closed="left")],
-        "epsilon": [Interval(Real, 0, None, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), Options(Real, {np.inf})],
-        "max_fun": [Interval(Integral, 1, None, closed="left")],
-    } | usual("max_iter shuffle random_state verbose warm_start trace time_budget")
+    } | usual(
+        "alpha≥0 learning_rate_init>0 power_t≥0 tol≥0 momentum∈[0,1] nesterovs_momentum early_stopping "
+        "validation_fraction∈[0,1) beta_1∈[0,1) beta_2∈[0,1) epsilon>0 max_fun≥1 max_iter shuffle random_state "
+        "verbose warm_start trace time_budget"
+    )
 
     hidden_layer_sizes: Any = (100,)
     activation: str = "relu"

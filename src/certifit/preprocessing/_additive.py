@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 
-from certifit._sklearn import Interval
+from certifit._sklearn import Interval, usual
 from certifit._types import Array, Matrix, VectorLike
 from certifit._validation import check_is_fitted
 from certifit.preprocessing._base import names_in, numbers
@@ -66,11 +66,8 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
     [(array([0., 1., 4.]), array([0., 2., 1.]))]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_steps": [Interval(Integral, 1, None, closed="left")],
-        "most": [Interval(Integral, 1, None, closed="left")],
-        "pairs": [Interval(Integral, 0, None, closed="left")],
-        "products": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, Any]] = usual("n_steps≥1 most≥1 products≥1") | {
+        "pairs": [Interval(Integral, 0, None, closed="left")]
     }
 
     def __init__(self, n_steps: int = 16, *, most: int = 240, pairs: int = 0, products: int = 300) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
 
-from certifit._sklearn import Interval
+from certifit._sklearn import usual
 from certifit._types import Array, Matrix, Record, VectorLike
 from certifit._validation import StatesTags, check_is_fitted, validate_data
 
@@ -48,10 +47,7 @@ class CorrelationFilter(StatesTags, SelectorMixin, TransformerMixin, BaseEstimat
     array([0.996, 0.091, 0.   ])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "k": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, 0, 1, closed="both"), None],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = usual("k≥1 threshold∈[0,1]?")
 
     def __init__(self, k: int = 10, *, threshold: float | None = None) -> None:
         self.k = k

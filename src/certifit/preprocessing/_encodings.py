@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from certifit._sklearn import StrOptions
+from certifit._sklearn import StrOptions, usual
 from certifit._types import Array, Matrix, Record, VectorLike
 from certifit._validation import StatesTags, check_is_fitted, validate_data
 from certifit.preprocessing._base import names_in
@@ -219,8 +219,7 @@ class Thermometer(_Encoder):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "order": ["array-like", None],
         "handle_unknown": _UNKNOWN,
-        "drop_first": ["boolean"],
-    }
+    } | usual("drop_first")
 
     def __init__(self, order: Any = None, *, handle_unknown: str = "error", drop_first: bool = True) -> None:
         self.order = order

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import Interval, StrOptions, usual
 from certifit._types import Array, Matrix, RandomState, VectorLike
 from certifit._validation import check_is_fitted
 from certifit.kernels import Gaussian
@@ -50,10 +50,9 @@ class NystroemBasis(TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0.0, None, closed="neither"), StrOptions({"scale"})],
         "random_state": ["random_state"],
-    }
+    } | usual("n_components≥1")
 
     def __init__(
         self, n_components: int = 300, *, gamma: float | str = "scale", random_state: RandomState = None

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from certifit._sklearn import Interval
+from certifit._sklearn import Interval, usual
 from certifit._types import Array, Matrix, VectorLike
 from certifit._validation import check_is_fitted
 from certifit.preprocessing._base import names_in, numbers
@@ -54,10 +54,8 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
     array(['1', 'a', 'b', 'a^2', 'a b', 'b^2'], dtype=object)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "degree": [Interval(Integral, 0, None, closed="left")],
-        "interaction_only": ["boolean"],
-        "include_one": ["boolean"],
+    _parameter_constraints: ClassVar[dict[str, Any]] = usual("interaction_only include_one") | {
+        "degree": [Interval(Integral, 0, None, closed="left")]
     }
 
     def __init__(self, degree: int = 2, *, interaction_only: bool = False, include_one: bool = True) -> None:

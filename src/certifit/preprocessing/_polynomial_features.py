@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import PolynomialFeatures as _Theirs
 
 from certifit._dispatch import computes_in_numpy
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import Interval, StrOptions, usual
 from certifit._types import Array, Matrix, Record, VectorLike
 from certifit._validation import StatesTags, check_is_fitted, validate_data
 from certifit.preprocessing._base import names_in
@@ -52,10 +52,8 @@ class PolynomialFeatures(StatesTags, TransformerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [Interval(Integral, 0, None, closed="left"), "array-like"],
-        "interaction_only": ["boolean"],
-        "include_bias": ["boolean"],
         "order": [StrOptions({"C", "F"})],
-    }
+    } | usual("interaction_only include_bias")
 
     def __init__(
         self, degree: Any = 2, *, interaction_only: bool = False, include_bias: bool = True, order: str = "C"

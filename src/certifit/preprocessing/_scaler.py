@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_array
 
 from certifit._dispatch import computes_in_numpy
-from certifit._sklearn import check_sample_weight
+from certifit._sklearn import check_sample_weight, usual
 from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit._validation import StatesTags, check_is_fitted, validate_data
 
@@ -105,11 +105,7 @@ class StandardScaler(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEst
     (array([0.5, 0.5]), array([[3., 3.]]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "copy": ["boolean"],
-        "with_mean": ["boolean"],
-        "with_std": ["boolean"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = usual("copy with_mean with_std")
 
     _moments: tuple[Array, ...]  # those of all batches
     mean_: Any

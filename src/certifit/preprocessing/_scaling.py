@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
-from certifit._sklearn import check_sample_weight
+from certifit._sklearn import check_sample_weight, usual
 from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit._validation import StatesTags, check_is_fitted
 from certifit.preprocessing._base import names_in, numbers
@@ -46,11 +46,7 @@ class Standardizer(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEstim
            [ 0.707,  0.   ]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "with_mean": ["boolean"],
-        "with_std": ["boolean"],
-        "ddof": [int],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"ddof": [int]} | usual("with_mean with_std")
 
     def __init__(self, *, with_mean: bool = True, with_std: bool = True, ddof: int = 0) -> None:
         self.with_mean = with_mean

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from certifit._certified import Certified
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, usual
+from certifit._sklearn import ConvergenceWarning, StrOptions, usual
 from certifit._types import Array, Matrix, MatrixLike, Record, Sparse, VectorLike
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates.harmonic import Labels, reaching, unlabelled
@@ -29,12 +28,8 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
     _variant: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kernel": [StrOptions({"knn", "rbf"}), callable],
-        "gamma": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions(set(METHODS))],
-    } | usual("n_jobs trace time_budget")
+    } | usual("gamma≥0 n_neighbors≥1 max_iter≥1 tol≥0 n_jobs trace time_budget")
 
     kernel: Any = "rbf"
     _: KW_ONLY
@@ -281,10 +276,7 @@ class LabelSpreading(_GraphLabels):
     """
 
     _variant: ClassVar[str] = "spreading"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_GraphLabels._parameter_constraints,
-        "alpha": [Interval(Real, 0, 1, closed="neither")],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = _GraphLabels._parameter_constraints | usual("alpha∈(0,1)")
 
     alpha: float = 0.2
     max_iter: int = 30

@@ -68,12 +68,11 @@ class _ClassifierParameters(KernelMachine):
 class KernelClassifier(_ClassifierParameters, Certified, ClassifierMixin, BaseEstimator):
     """Machines for all pairs of classes; a leaf says how one of them is solved (`_solve`)."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
-        "probability": ["boolean"],
-        **usual("class_weight random_state"),
-        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
-        "break_ties": ["boolean"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = (
+        CONSTRAINTS
+        | {"decision_function_shape": [StrOptions({"ovr", "ovo"})]}
+        | usual("probability class_weight random_state break_ties")
+    )
 
     @abstractmethod
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from certifit._certified import Certified
-from certifit._sklearn import ConvergenceWarning, Interval, usual
+from certifit._sklearn import ConvergenceWarning, usual
 from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
 from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Data, issue
@@ -81,10 +80,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
     {'H+': 'w·x + b = +1', 'H-': 'w·x + b = -1', 'on H+': [2], 'on H-': [1]}
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KERNEL_CONSTRAINTS,
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
-    } | usual("max_iter trace time_budget")
+    _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL_CONSTRAINTS | usual("tol>0 max_iter trace time_budget")
 
     kernel: Any = "linear"
     degree: int = 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores, SparseCoefficients, dense
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, usual
+from certifit._sklearn import ConvergenceWarning, StrOptions, usual
 from certifit._trace import joined
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
@@ -225,10 +224,9 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "dual": ["boolean", StrOptions({"auto"})],
         "multi_class": [StrOptions({"ovr", "crammer_singer"})],
-        "intercept_scaling": [Interval(Real, 0.0, None, closed="neither")],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "C": [Interval(Real, 0.0, None, closed="neither")],
-    } | usual("verbose random_state fit_intercept class_weight max_iter trace time_budget")
+    } | usual(
+        "intercept_scaling>0 tol>0 C>0 verbose random_state fit_intercept class_weight max_iter trace time_budget"
+    )
 
     penalty: str = "l2"
     loss: str = "squared_hinge"

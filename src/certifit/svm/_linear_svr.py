@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from certifit._certified import Certified
 from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
-from certifit._sklearn import Interval, StrOptions, read_weights, usual
+from certifit._sklearn import StrOptions, read_weights, usual
 from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit._validation import validate_data
 from certifit.design import powers_of_two
@@ -77,13 +76,9 @@ class LinearSVR(Certified, LinearPredictions, RegressorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "epsilon": [Interval(Real, 0.0, None, closed="left")],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "C": [Interval(Real, 0.0, None, closed="neither")],
         "loss": [StrOptions(set(_LOSSES))],
-        "intercept_scaling": [Interval(Real, 0.0, None, closed="neither")],
         "dual": ["boolean", StrOptions({"auto"})],
-    } | usual("fit_intercept verbose random_state max_iter trace time_budget")
+    } | usual("epsilon≥0 tol>0 C>0 intercept_scaling>0 fit_intercept verbose random_state max_iter trace time_budget")
 
     epsilon: float = 0.0
     tol: float = 1e-4

@@ -39,16 +39,12 @@ _WHOLE = 1024  # rows up to which the Gram matrix is computed once: the first bl
 
 KERNEL_CONSTRAINTS: dict[str, Any] = {
     "kernel": [StrOptions(set(NAMES)), callable],
-    "degree": [Interval(Integral, 1, None, closed="left")],
     "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-} | usual("coef0")
+} | usual("degree≥1 coef0")
 CONSTRAINTS: dict[str, Any] = {
     **KERNEL_CONSTRAINTS,
-    "shrinking": ["boolean"],
-    "tol": [Interval(Real, 0.0, None, closed="neither")],
-    "cache_size": [Interval(Real, 0.0, None, closed="neither")],
     "max_iter": [Interval(Integral, -1, None, closed="left")],
-} | usual("verbose trace time_budget")
+} | usual("shrinking tol>0 cache_size>0 verbose trace time_budget")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._sklearn import Interval
+from certifit._sklearn import usual
 from certifit._types import Array, Matrix
 from certifit.kernels import Kernel
 from certifit.solvers import Solution
@@ -73,9 +72,7 @@ class NuSVC(KernelClassifier):
     (['b'], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = KernelClassifier._parameter_constraints | {
-        "nu": [Interval(Real, 0.0, 1.0, closed="right")]
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelClassifier._parameter_constraints | usual("nu∈(0,1]")
 
     nu: float = 0.5
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
-from certifit._sklearn import Interval, check_partial_fit_first_call, usual
+from certifit._sklearn import check_partial_fit_first_call, usual
 from certifit._trace import Trace, joined
 from certifit._types import Array, MatrixLike, RandomState, VectorLike
 from certifit._validation import validate_data
@@ -77,11 +76,9 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     ([1], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0.0, None, closed="neither")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "average": ["boolean"],
-    } | usual("max_iter fit_intercept shuffle random_state trace time_budget")
+    _parameter_constraints: ClassVar[dict[str, Any]] = usual(
+        "alpha>0 tol≥0 average max_iter fit_intercept shuffle random_state trace time_budget"
+    )
 
     alpha: float = 1e-4
     max_iter: int = 50

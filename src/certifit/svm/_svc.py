@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._sklearn import Interval
+from certifit._sklearn import usual
 from certifit._types import Array, Matrix
 from certifit.kernels import Kernel
 from certifit.solvers import Solution
@@ -92,9 +91,7 @@ class SVC(KernelClassifier):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = KernelClassifier._parameter_constraints | {
-        "C": [Interval(Real, 0.0, None, closed="right")]
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelClassifier._parameter_constraints | usual("C∈(0,∞]")
 
     C: float = 1.0
 

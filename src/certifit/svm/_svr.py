@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from certifit._certified import Certified
 from certifit._objective import Objective
-from certifit._sklearn import Interval
+from certifit._sklearn import usual
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit._validation import validate_data
 from certifit.kernels import Kernel
@@ -112,10 +111,7 @@ class SVR(TubeMachine):
     ([2.375], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
-        "C": [Interval(Real, 0.0, None, closed="right")],
-        "epsilon": [Interval(Real, 0.0, None, closed="left")],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | usual("C∈(0,∞] epsilon≥0")
 
     C: float = 1.0
     epsilon: float = 0.1
@@ -208,10 +204,7 @@ class NuSVR(TubeMachine):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
-        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
-        "C": [Interval(Real, 0.0, None, closed="neither")],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | usual("nu∈(0,1] C>0")
 
     nu: float = 0.5
     C: float = 1.0

@@ -56,7 +56,6 @@ class DecisionTree(Certified, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "splitter": [StrOptions({"best", "random"})],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_samples_split": [
             Interval(Integral, 2, None, closed="left"),
             Interval(RealNotInt, 0.0, 1.0, closed="right"),
@@ -73,13 +72,10 @@ class DecisionTree(Certified, BaseEstimator):
             None,
         ],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-        "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
-        "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
         "monotonic_cst": ["array-like", None],
         "pruning": [StrOptions({"cv", "reduced_error", "reduced-error"}, deprecated={"reduced-error"}), None],
-        "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-    } | usual("random_state cv trace")
+    } | usual("max_depth≥1? min_impurity_decrease≥0 ccp_alpha≥0 validation_fraction∈(0,1) random_state cv trace")
 
     criterion: str
     splitter: str = "best"
