@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certifit.solvers import Options
 from certifit.solvers.linear_svc import linear_svc
 
 
@@ -28,7 +29,7 @@ def _primal(X, y, cost, w, b, loss):
 def test_the_gap_lies_between_two_feasible_points(seed, loss, offset):
     X, y, cost = _task(seed)
     target = 1e-7 * cost.sum()
-    found = linear_svc(X, y, cost, target, loss=loss, offset=offset, trace=True)
+    found = linear_svc(X, y, cost, target, Options(trace=True), loss=loss, offset=offset)
     m = found.value
     assert found.status == "converged"
     alpha, v = y * m.beta, X.T @ m.beta
@@ -50,15 +51,15 @@ def test_the_gap_lies_between_two_feasible_points(seed, loss, offset):
 
 def test_the_squared_hinge_never_rises():
     X, y, cost = _task(3, 300)
-    values = linear_svc(X, y, cost, 1e-10, loss="squared_hinge", trace=True).trace["objective"]
+    values = linear_svc(X, y, cost, 1e-10, Options(trace=True), loss="squared_hinge").trace["objective"]
     assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(values))
 
 
 def test_words_for_the_end():
     X, y, cost = _task(4, 300)
-    assert linear_svc(X, y, cost, 1e-9, max_steps=1).status == "max_iter"
-    assert linear_svc(X, y, cost, 1e-9, max_steps=1).stats["steps"] == 1
-    assert linear_svc(X, y, cost, 1e-9, time_budget=0.0).status == "time_budget"
+    assert linear_svc(X, y, cost, 1e-9, Options(max_iter=1)).status == "max_iter"
+    assert linear_svc(X, y, cost, 1e-9, Options(max_iter=1)).stats["steps"] == 1
+    assert linear_svc(X, y, cost, 1e-9, Options(time_budget=0.0)).status == "time_budget"
     assert linear_svc(X, y, cost, 0.0).status == "precision"
 
 

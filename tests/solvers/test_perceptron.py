@@ -7,6 +7,7 @@ import scipy.sparse
 from certifit.design import blocks
 from certifit.exceptions import DivergenceError
 from certifit.kernels import Linear
+from certifit.solvers import Options
 from certifit.solvers.kernel_perceptron import kernel_perceptron
 from certifit.solvers.perceptron import PassPlan, run_perceptron
 
@@ -68,7 +69,7 @@ def test_words_for_the_end():
 def test_the_kernel_perceptron_is_the_linear_one():
     X, s = _rows(noise=1.0)
     order = lambda: np.arange(len(s))  # noqa: E731
-    found = kernel_perceptron(blocks(Linear(), X), s, order, max_iter=5, trace=True)
+    found = kernel_perceptron(blocks(Linear(), X), s, order, Options(max_iter=5, trace=True))
     linear = run_perceptron(X, s, np.zeros(3), 0.0, PassPlan(shuffle=False, tol=None, max_iter=5), trace=True)
     assert np.array_equal(found.value, linear.value.times)
     assert found.trace["row"] == linear.trace["row"]
@@ -78,5 +79,5 @@ def test_the_kernel_perceptron_is_the_linear_one():
     assert found.status == "max_iter"
     X, s = _rows()
     gram = blocks(Linear(), X)
-    assert kernel_perceptron(gram, s, order, max_iter=1000).status == "converged"
-    assert kernel_perceptron(gram, s, order, time_budget=0.0).status == "time_budget"
+    assert kernel_perceptron(gram, s, order, Options(max_iter=1000)).status == "converged"
+    assert kernel_perceptron(gram, s, order, Options(time_budget=0.0)).status == "time_budget"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from certifit.design import blocks
 from certifit.kernels import RBF, Linear, Sigmoid
 from certifit.loops import smo as loops
+from certifit.solvers import Options
 from certifit.solvers._box_dual import Box
 from certifit.solvers.smo import smo
 
@@ -56,7 +57,9 @@ def test_single_precision_is_no_limit(seed):
 def test_a_trace_tells_of_it():
     X, y, cost = _task(3, 40)
     box = Box.of_labels(y, cost)
-    found = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), box, 1e-3 * cost.sum(), rounded=0.0, trace=True)
+    found = smo(
+        lambda dtype: blocks(RBF(gamma=0.7), X, dtype), box, 1e-3 * cost.sum(), Options(trace=True), rounded=0.0
+    )
     assert found.trace[-1].gap == found.value.gap < 1e-10 < found.trace[-2].gap
 
 

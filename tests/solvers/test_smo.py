@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from certifit.design import blocks
 from certifit.kernels import RBF
+from certifit.solvers import Options
 from certifit.solvers._box_dual import Box
+from certifit.solvers._task import DEFAULT
 from certifit.solvers.smo import smo
 
 
@@ -21,8 +23,8 @@ def _task(seed, n=30):
     return X, y, rng.uniform(0.5, 2.0, n)
 
 
-def _solve(X, y, cost, **options):
-    return smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), Box.of_labels(y, cost), 1e-8 * cost.sum(), **options)
+def _solve(X, y, cost, options=DEFAULT):
+    return smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), Box.of_labels(y, cost), 1e-8 * cost.sum(), options)
 
 
 @settings(max_examples=15, deadline=None)
@@ -30,7 +32,7 @@ def _solve(X, y, cost, **options):
 def test_every_pair_step_can_be_followed(seed):
     X, y, cost = _task(seed)
     K = RBF(gamma=0.7)(X)
-    found = _solve(X, y, cost, trace=True)
+    found = _solve(X, y, cost, Options(trace=True))
     alpha, dual = np.zeros(len(y)), 0.0
     rows = [r for r in found.trace if r.i is not None]
     assert len(rows) == found.stats["steps"]
@@ -53,7 +55,7 @@ def test_every_pair_step_can_be_followed(seed):
 @pytest.mark.parametrize("n", [40, 900])
 def test_a_trace_changes_nothing(n):
     X, y, cost = _task(5, n)
-    plain, told = _solve(X, y, cost), _solve(X, y, cost, trace=True)
+    plain, told = _solve(X, y, cost), _solve(X, y, cost, Options(trace=True))
     assert np.array_equal(plain.value.beta, told.value.beta)
     assert plain.value.offset == told.value.offset
     assert (plain.status, len(plain.trace)) == ("converged", 0)
@@ -63,9 +65,9 @@ def test_a_trace_changes_nothing(n):
 
 def test_words_for_the_end():
     X, y, cost = _task(6, 200)
-    assert _solve(X, y, cost, max_steps=5).status == "max_iter"
-    assert _solve(X, y, cost, max_steps=5).stats["steps"] <= 5
-    assert _solve(X, y, cost, time_budget=1e-9).status == "time_budget"
+    assert _solve(X, y, cost, Options(max_iter=5)).status == "max_iter"
+    assert _solve(X, y, cost, Options(max_iter=5)).stats["steps"] <= 5
+    assert _solve(X, y, cost, Options(time_budget=1e-9)).status == "time_budget"
     exact = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), Box.of_labels(y, cost), 0.0)
     assert exact.status == "precision"
     assert exact.value.gap <= 1e-12 * cost.sum()
@@ -75,7 +77,7 @@ def test_words_for_the_end():
 def test_single_precision_reaches_the_same_gap(single):
     X, y, cost = _task(7, 600)
     found = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), Box.of_labels(y, cost), 1e-4 * cost.sum(),
-                single=single, trace=True)  # fmt: skip
+                Options(trace=True), single=single)  # fmt: skip
     assert found.status == "converged"
     F = RBF(gamma=0.7)(X) @ found.value.beta - y
     np.testing.assert_allclose(F, found.value.gradient, atol=1e-3)

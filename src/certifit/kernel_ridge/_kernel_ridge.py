@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from certifit.kernel_ridge._functions import THEIRS, Named, as_table_function
 from certifit.kernels import NAMES, Kernel, choose
 from certifit.losses import Squared
 from certifit.regularizers import SquaredL2, Zero
+from certifit.solvers._task import options_of
 from certifit.solvers.dual import evidence_of
 from certifit.solvers.kernel_ridge import closed_form, lms, resolve
 
@@ -158,17 +159,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_, self.status_, self.trace_ = 1, "closed form", Trace()
         if self.solver_ == "cholesky":
             return closed_form(K, Y, alpha, weights)
-        found = lms(
-            K,
-            Y,
-            alpha,
-            weights,
-            step=self.step,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            time_budget=self.time_budget,
-            trace=self.trace,
-        )
+        found = lms(K, Y, alpha, weights, replace(options_of(self), step=self.step))
         self.n_iter_, self.status_, self.trace_ = found.stats["n_iter"], found.status, found.trace
         if not found.converged:
             warnings.warn(

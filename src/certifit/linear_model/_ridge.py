@@ -25,8 +25,9 @@ from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2
 from certifit.resampling import FoldAnswers, FoldTable, require
-from certifit.solvers import Options, Solution, Task, solve_least_squares
+from certifit.solvers import Solution, Task, solve_least_squares
 from certifit.solvers._status import worst
+from certifit.solvers._task import options_of
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.gradient_descent import descend
 
@@ -172,7 +173,7 @@ class Ridge(Certified, MultiOutputMixin, LinearPredictions, RegressorMixin, Base
         return np.broadcast_to(alpha, (targets,)).astype(float), np.broadcast_to(prior, (targets, columns))
 
     def _descend(self, X: Matrix, Y: Array, weights: Array | None, alpha: Array, prior: Array | None) -> Solution:
-        options = Options(self.tol, self.max_iter, self.time_budget, self.trace)
+        options = options_of(self)
         parts = []
         for t, strength in enumerate(alpha):
             regularizer = self._regularizer(None if prior is None else prior[t])

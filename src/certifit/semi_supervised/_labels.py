@@ -18,6 +18,7 @@ from certifit.certificates.harmonic import Labels, reaching, unlabelled
 from certifit.semi_supervised import _graph
 from certifit.solvers import Solution
 from certifit.solvers._status import limit_of
+from certifit.solvers._task import options_of
 from certifit.solvers.harmonic import METHODS, solve_harmonic
 
 
@@ -84,17 +85,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _run(self, W: Array | Sparse, delta: Array, R: Array) -> Solution:
-        return solve_harmonic(
-            W,
-            delta,
-            R,
-            alpha=self._alpha(),
-            method=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            time_budget=self.time_budget,
-            trace=self.trace,
-        )
+        return solve_harmonic(W, delta, R, options_of(self), alpha=self._alpha(), method=self.solver)
 
     def _name(self, solution: Solution, evidence: Record, Y: Array, missing: Array) -> None:
         """The fitted attributes."""

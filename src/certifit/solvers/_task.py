@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from certifit._objective import Objective
-from certifit._types import Array
+from certifit._types import Array, BaseEstimator
 from certifit.design import Design
 from certifit.losses import best_offset
 from certifit.solvers.balance import balance_within
@@ -59,6 +59,14 @@ class Options:
         default : int ≥ 1
         """
         return default if self.max_iter is None else self.max_iter
+
+
+DEFAULT = Options()
+
+
+def options_of(model: BaseEstimator) -> Options:
+    """What an estimator says in its parameters ``tol``, ``max_iter``, ``time_budget`` and ``trace``."""
+    return Options(model.tol, model.max_iter, model.time_budget, model.trace)
 
 
 @dataclass(frozen=True)

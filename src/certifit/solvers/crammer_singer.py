@@ -26,6 +26,7 @@ from certifit.loops import crammer_singer as loops
 from certifit.parallel import one_thread
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import DEFAULT, Options
 from certifit.solvers.linear_svc import DENSE, Descent, LinearMachine, Look, descended, newton_step, root
 
 _SWEEPS = 25  # between two looks at the gap
@@ -198,36 +199,34 @@ def crammer_singer(
     X: Matrix,
     codes: Array,
     cost: Array,
-    tol: float,
-    *,
-    max_steps: int = 1000,
-    time_budget: float | None = None,
-    trace: bool = False,
+    options: Options = DEFAULT,
 ) -> Solution:
     """Solve until the gap is at most ``tol`` of the null model and, as far as rounding allows, of the objective.
 
-    ``codes`` are the classes 0 … K − 1, ``cost`` is C ≥ 0 of each row; ``max_steps`` counts sweeps, and then Newton
+    ``codes`` are the classes 0 … K − 1, ``cost`` is C ≥ 0 of each row; ``max_iter`` counts sweeps, and then Newton
     steps. ``value`` is a `LinearMachine` with ``coef`` (K, d) and ``beta`` (n, K), the slopes of the losses times cost.
 
     Examples
     --------
     >>> X, codes = np.array([[-1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]), np.arange(3)
-    >>> found = crammer_singer(X, codes, np.full(3, 100.0), 1e-9)
+    >>> found = crammer_singer(X, codes, np.full(3, 100.0), Options(1e-9))
     >>> (X @ found.value.coef.T).argmax(axis=1), found.status
     (array([0, 1, 2]), 'converged')
     """
-    began = time.perf_counter()
+    began, tol, max_steps, trace = time.perf_counter(), options.tol, options.limit(1000), options.trace
     rows, back = _turned(X)
     corners = _Corners(rows, codes, cost, int(codes.max()) + 1)
     sweeps = _Sweeps(corners, tol)
-    run = drive(sweeps.start(), sweeps.advance, sweeps.finished, math.ceil(max_steps / _SWEEPS), time_budget, trace)
+    run = drive(
+        sweeps.start(), sweeps.advance, sweeps.finished, math.ceil(max_steps / _SWEEPS), options.time_budget, trace
+    )
     at: _Swept = run.state
     best, status, stats = at.best, run.status, run.stats | {"steps": at.step, "gap": at.gap}
     if status == "no improvement":
         corners.start(best.coef)
         descent = Descent(corners, tol * sweeps.null, tol, max_steps)
         width = min(1.0, _WIDTH * at.gap / sweeps.null)
-        left = None if time_budget is None else max(time_budget - (time.perf_counter() - began), 0.0)
+        left = None if options.time_budget is None else max(options.time_budget + began - time.perf_counter(), 0.0)
         with one_thread():  # many small products
             found = descended(descent, left, trace, Look(width=width, best=best))
         best, status = found.value, found.status

@@ -19,6 +19,7 @@ from certifit._types import Array
 from certifit.parallel import one_thread
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import DEFAULT, Options
 
 METHODS = ("auto", "direct", "krylov", "propagation")
 _FACTOR = 3000  # rows up to which a sparse factorisation beats Krylov steps whatever the graph
@@ -37,13 +38,10 @@ def solve_harmonic(
     W: Any,
     delta: Array,
     R: Array,
+    options: Options = DEFAULT,
     *,
     alpha: float = 1.0,
     method: str = "auto",
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    time_budget: float | None = None,
-    trace: bool = False,
 ) -> Solution:
     """Solve the system for W with entries ≥ 0, δ > 0 and α in (0, 1]; the value is (G, w).
 
@@ -82,13 +80,13 @@ def solve_harmonic(
 
     def finished(before: _LabelState, after: _LabelState) -> bool | str:
         if method == "propagation":
-            return after.gap <= tol
+            return after.gap <= options.tol
         return "closed form" if after.step <= _TIGHT or after.objective >= 0.5 * before.objective else ""
 
     with one_thread():
         start = state(np.zeros_like(rhs), np.zeros_like(rhs))
-        most = max_iter if method == "propagation" else 4
-        run = drive(start, advance, finished, most, time_budget, trace, what="labels")
+        most = options.limit(1000) if method == "propagation" else 4
+        run = drive(start, advance, finished, most, options.time_budget, options.trace, what="labels")
     status = run.status if method == "propagation" or run.status == "diverged" else "closed form"
     steps = run.n_iter if method == "propagation" else max(1, n_iter[0])
     stats = {**run.stats, "n_iter": steps, "method": method}

@@ -15,6 +15,7 @@ from certifit.design import Blocks
 from certifit.loops import hulls as loops
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import DEFAULT, Options
 from certifit.solvers.balance import balance
 
 _BLOCK = 1500
@@ -111,11 +112,7 @@ class _NearestPoints:
 def nearest_hulls(
     gram: Blocks,
     y: Array,
-    tol: float,
-    *,
-    max_steps: int = 1_000_000,
-    time_budget: float | None = None,
-    trace: bool = False,
+    options: Options = DEFAULT,
 ) -> Solution:
     """Solve until the margin is within ``tol`` (relatively) of the largest, or the hulls are seen to meet.
 
@@ -127,12 +124,13 @@ def nearest_hulls(
     >>> from certifit.design import blocks
     >>> from certifit.kernels import Linear
     >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, -1.0, 1.0])
-    >>> found = nearest_hulls(blocks(Linear(), X), y, 1e-9)
+    >>> found = nearest_hulls(blocks(Linear(), X), y, Options(1e-9))
     >>> round(found.value.reached, 6), found.status
     (1.0, 'converged')
     """
-    points = _NearestPoints(gram, y, tol, max_steps)
-    run = drive(points.look(), points.advance, points.finished, np.inf, time_budget, trace, check_start=True)
+    points = _NearestPoints(gram, y, options.tol, options.limit(1_000_000))
+    limits = np.inf, options.time_budget, options.trace
+    run = drive(points.look(), points.advance, points.finished, *limits, check_start=True)
     stats = run.stats | {"steps": points.steps, "gap": run.state.gap, "method": "nearest points of hulls"}
     return Solution(_scaled(points, run.state, run.status), run.status, stats)
 

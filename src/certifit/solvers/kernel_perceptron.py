@@ -11,6 +11,7 @@ from certifit._types import Array, Record
 from certifit.design import Blocks
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import DEFAULT, Options
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,9 @@ def kernel_perceptron(
     gram: Blocks,
     y: Array,
     order: Callable[[], Array],
+    options: Options = DEFAULT,
     *,
     offset: bool = True,
-    max_iter: int = 100,
-    time_budget: float | None = None,
-    trace: bool = False,
 ) -> Solution:
     """Passes over the rows until one has no mistake; the search for the next mistake is one vector operation.
 
@@ -80,5 +79,6 @@ def kernel_perceptron(
         return not after.mistaken
 
     start = CountedPass(np.zeros(len(y)), np.zeros(len(y)), 0.0)
-    run = drive(start, advance, clean, max_iter, time_budget, trace, events=mistakes)
+    limits = options.limit(100), options.time_budget, options.trace
+    run = drive(start, advance, clean, *limits, events=mistakes)
     return Solution(run.state.counts, run.status, run.stats | {"method": "kernel perceptron"})

@@ -15,6 +15,7 @@ from certifit._types import Array
 from certifit.exceptions import DivergenceError
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import DEFAULT, Options
 
 
 def closed_form(K: Array, Y: Array, alpha: Array, weights: Array) -> Array:
@@ -50,12 +51,7 @@ def lms(
     Y: Array,
     alpha: Array,
     weights: Array,
-    *,
-    step: float | None = None,
-    tol: float = 1e-8,
-    max_iter: int = 10_000,
-    time_budget: float | None = None,
-    trace: bool = False,
+    options: Options = DEFAULT,
 ) -> Solution:
     """Kernel LMS: c ← c + η(s(y − Kc) − αc), all rows at once; stops when the proved gap is at most tol of the null's.
 
@@ -70,7 +66,7 @@ def lms(
     root = np.sqrt(weights)
     A = K * np.outer(root, root)
     largest = float(np.linalg.eigvalsh(A)[-1]) + float(alpha.max())
-    eta = 1.0 / largest if step is None else step
+    eta, tol = 1.0 / largest if options.step is None else options.step, options.tol
     if eta >= 2.0 / largest:
         raise DivergenceError(f"The step {eta:.3g} exceeds 2/L = {2.0 / largest:.3g}: take step={1.0 / largest:.3g}.")
     right = root[:, None] * Y
@@ -87,15 +83,8 @@ def lms(
         objective = float(np.sum((right - fitted) ** 2) + np.sum(alpha * u * fitted))
         return _Step(u, rest, objective, float(np.sum(rest**2)), eta)
 
-    run = drive(
-        look(np.zeros_like(Y)),
-        lambda at: look(at.u + eta * at.rest),
-        finished,
-        max_iter,
-        time_budget,
-        trace,
-        check_start=True,
-    )
+    limits = options.limit(10_000), options.time_budget, options.trace
+    run = drive(look(np.zeros_like(Y)), lambda at: look(at.u + eta * at.rest), finished, *limits, check_start=True)
     return Solution(root[:, None] * run.state.u, run.status, run.stats | {"gap": run.state.gap, "method": "lms"})
 
 

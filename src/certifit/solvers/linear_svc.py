@@ -23,6 +23,7 @@ from certifit.loops import linear_svc as loops
 from certifit.losses import Loss, get_loss
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import DEFAULT, Options
 from certifit.solvers.balance import balance
 
 DENSE = 1500  # columns up to which the Hessian is formed; conjugate gradients beyond
@@ -182,13 +183,11 @@ def linear_svc(
     y: Array,
     cost: Array,
     target: float,
+    options: Options = DEFAULT,
     *,
     loss: str | Loss = "hinge",
     offset: bool = True,
     excess: float = np.inf,
-    max_steps: int = 1000,
-    time_budget: float | None = None,
-    trace: bool = False,
 ) -> Solution:
     """Solve until the duality gap is at most ``target`` (in units of ½‖w‖² + Σ cost·loss).
 
@@ -196,7 +195,7 @@ def linear_svc(
     row. ``loss`` is "hinge", "squared_hinge", `EpsilonInsensitive` or `SquaredEpsilonInsensitive`; ``offset`` tells
     whether there is an (unpenalised) offset. Besides, the gap is to be at most the fraction ``excess`` of the
     objective, as far as rounding allows. ``value`` is a `LinearMachine`; ``stats`` holds ``steps``, Newton's, of which
-    there are at most ``max_steps``.
+    there are at most ``max_iter`` of the options.
 
     Examples
     --------
@@ -205,8 +204,8 @@ def linear_svc(
     >>> found.value.coef.round(6), found.status
     (array([1.]), 'converged')
     """
-    descent = Descent(_Corner(X, y, cost, get_loss(loss), offset), target, excess, max_steps)
-    return descended(descent, time_budget, trace)
+    descent = Descent(_Corner(X, y, cost, get_loss(loss), offset), target, excess, options.limit(1000))
+    return descended(descent, options.time_budget, options.trace)
 
 
 def descended(descent: Descent, time_budget: float | None, trace: bool, start: Look | None = None) -> Solution:

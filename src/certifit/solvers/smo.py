@@ -31,6 +31,7 @@ from certifit.parallel import one_thread
 from certifit.solvers._box_dual import Box, BoxDual, DualState, MakeBlocks, SolvedDual
 from certifit.solvers._driver import DriveEnd, drive
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import DEFAULT, Options
 from certifit.solvers.polish import polish
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096
@@ -49,21 +50,19 @@ def smo(
     make: MakeBlocks,
     box: Box,
     target: float,
+    options: Options = DEFAULT,
     *,
     single: bool = False,
-    time_budget: float | None = None,
-    max_steps: float = np.inf,
     shrinking: bool = True,
     rounded: float | None = None,
     start: Array | None = None,
-    trace: bool = False,
 ) -> Solution:
     """Solve the dual until the duality gap is at most ``target``, in units of ½‖w‖² + Σ cost·loss.
 
     ``make(dtype)`` gives the Gram matrix by blocks in that precision; with ``single`` it begins in single precision,
     and double precision takes over if that proves too coarse. The problem is `Box.of_labels` for the hinge,
     `Box.of_tube` for regression. ``start`` is β inside its box and balanced; None is zero. At the end of
-    ``time_budget`` (seconds) or ``max_steps`` (pair steps) the best so far is returned. With ``shrinking`` points that
+    ``time_budget`` (seconds) or ``max_iter`` (pair steps) the best so far is returned. With ``shrinking`` points that
     will probably stay at their bound are set aside between rounds. Once the target is reached, Newton steps on the free
     points (`polish`) go on to the gap ``rounded``; None: they do not. A ``trace`` has every round, and every pair step
     (i, j, their α before and after, whether one was clipped at a bound) where there are at most 500 points.
@@ -76,17 +75,18 @@ def smo(
     >>> from certifit.kernels import Linear
     >>> X, y = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
     >>> box = Box.of_labels(y, np.ones(2))
-    >>> found = smo(lambda dtype: blocks(Linear(), X, dtype), box, 1e-9, trace=True)
+    >>> found = smo(lambda dtype: blocks(Linear(), X, dtype), box, 1e-9, Options(trace=True))
     >>> found.value.beta.tolist(), found.status, found.trace[1].clipped
     ([-0.5, 0.5], 'converged', False)
     """
-    deadline = np.inf if time_budget is None else time.perf_counter() + time_budget
-    dual = _BlockDual(make(np.float32 if single else np.float64), box, target, deadline, max_steps, shrinking)
-    dual.watched = trace and len(dual.lo) <= _WATCHED
+    deadline = np.inf if options.time_budget is None else time.perf_counter() + options.time_budget
+    most = np.inf if options.max_iter is None else options.max_iter
+    dual = _BlockDual(make(np.float32 if single else np.float64), box, target, deadline, most, shrinking)
+    dual.watched = options.trace and len(dual.lo) <= _WATCHED
     if start is not None:
         dual.beta = start.copy()
         dual.F = dual.gradient()
-    way = _Way(dual, time_budget is not None, trace)
+    way = _Way(dual, options.time_budget is not None, options.trace)
     with one_thread():
         found = None
         if rounded is not None:  # Newton steps are the cheaper ones from quite far away

@@ -11,7 +11,7 @@ from certifit._types import Array, Matrix, Record
 from certifit.certificates import Data
 from certifit.losses import MulticlassHinge
 from certifit.regularizers import SquaredL2
-from certifit.solvers import Solution
+from certifit.solvers import Options, Solution
 from certifit.solvers.crammer_singer import crammer_singer
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.linear_svc import linear_svc
@@ -44,10 +44,7 @@ class Together:
     found: Solution
 
 
-def solve_together(
-    X: Matrix, lab: Labelled, scale: float | None, tol: float, max_steps: int = 1000, time_budget: float | None = None,
-    trace: bool = False,
-) -> Together:  # fmt: skip
+def solve_together(X: Matrix, lab: Labelled, scale: float | None, options: Options) -> Together:
     """Fit all classes at once; two classes are one ordinary machine, w₁ = −w₀ = w/2.
 
     ``scale`` is the constant column of the offset; None for a machine without.
@@ -56,23 +53,19 @@ def solve_together(
     --------
     >>> from certifit.svm._labels import labelled
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
-    >>> machine = solve_together(X, labelled(X, y, None, None, 1.0, "LinearSVC"), 1.0, 1e-9)
+    >>> machine = solve_together(X, labelled(X, y, None, None, 1.0, "LinearSVC"), 1.0, Options(1e-9))
     >>> machine.coef.round(4).tolist(), machine.gap < 1e-8
     ([[1.0]], True)
     """
     rows = padded(X, scale)
     if len(lab.classes) == 2:
         # ½(‖w₀‖² + ‖w₁‖²) = ¼‖w‖²: half of ½‖w‖² + Σ 2C·hinge.
-        cost = 2.0 * lab.cost
-        found = linear_svc(
-            rows, machine_labels(lab.codes, 2)[0], cost, tol * float(cost.sum()), offset=False, excess=tol,
-            max_steps=max_steps, time_budget=time_budget, trace=trace,
-        )  # fmt: skip
+        cost, tol = 2.0 * lab.cost, options.tol
+        signs, target = machine_labels(lab.codes, 2)[0], tol * float(cost.sum())
+        found = linear_svc(rows, signs, cost, target, options, offset=False, excess=tol)
         W, shares, gap = found.value.coef[None, :], -0.5 * found.value.beta[:, None], 0.5 * found.value.gap
     else:
-        found = crammer_singer(
-            rows, lab.codes, lab.cost, tol, max_steps=max_steps, time_budget=time_budget, trace=trace
-        )
+        found = crammer_singer(rows, lab.codes, lab.cost, options)
         W, gap = found.value.coef, found.value.gap
         shares = found.value.beta / np.where(lab.cost > 0.0, lab.cost, 1.0)[:, None]
     offset = np.zeros(len(W)) if scale is None else scale * W[:, -1]

@@ -21,6 +21,7 @@ from certifit.exceptions import NotSeparableError, ThinMarginError
 from certifit.geometry import separability
 from certifit.kernels import Kernel, Linear, Precomputed, choose
 from certifit.solvers._status import limit_of
+from certifit.solvers._task import options_of
 from certifit.solvers.hulls import Hulls, nearest_hulls
 from certifit.svm._evidence import read_diagonal
 from certifit.svm._labels import Labelled, labelled
@@ -122,14 +123,9 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         signs = np.where(lab.codes == 1, 1.0, -1.0)
         self._refuse_twins(X, y, lab, kernel)
         centre = X.mean(axis=0) if isinstance(kernel, Linear) else None
-        solution = nearest_hulls(
-            blocks(kernel, X if centre is None else X - centre),  # a common shift of all rows moves the offset alone
-            signs,
-            self.tol,
-            max_steps=self.max_iter,
-            time_budget=self.time_budget,
-            trace=self.trace,
-        )
+        # A common shift of all rows moves the offset alone.
+        gram = blocks(kernel, X if centre is None else X - centre)
+        solution = nearest_hulls(gram, signs, options_of(self))
         found: Hulls = solution.value
         used = np.flatnonzero(found.beta)
         used = used[np.argsort(lab.codes[used], kind="stable")]

@@ -25,6 +25,7 @@ from certifit.losses import get_loss
 from certifit.regularizers import L1
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers._status import limit_of, worst
+from certifit.solvers._task import options_of
 from certifit.solvers.choose import choose_solver
 from certifit.solvers.dual import duality_proof, evidence_of
 from certifit.solvers.linear_svc import linear_svc
@@ -150,7 +151,7 @@ def linear_evidence_of(
     scale = float(getattr(model, "intercept_scaling", 1.0)) if own_objective and offset else None
     coef, intercept = np.atleast_2d(model.coef_), np.ravel(model.intercept_)
     if getattr(model, "multi_class", "ovr") == "crammer_singer":
-        best = solve_together(X, lab, scale, tol)
+        best = solve_together(X, lab, scale, Options(tol))
         return "duality", together_evidence(lab, Data.of(X, y, sample_weight), scale, coef, intercept, best.shares)
     rows = padded(X, scale)
     free = offset and scale is None
@@ -271,7 +272,7 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
     def _fit_together(self, X: Matrix, y: Array, sample_weight: Weights, lab: Labelled) -> LinearSVC:
         """Fit all classes in one problem."""
         scale = float(self.intercept_scaling) if self.fit_intercept else None
-        best = solve_together(X, lab, scale, self.tol, self.max_iter, self.time_budget, self.trace)
+        best = solve_together(X, lab, scale, options_of(self))
         self.coef_, self.intercept_, self.gap_ = best.coef, best.intercept, best.gap
         self.n_iter_, self.status_ = int(best.found.stats["steps"]), best.found.status
         self.trace_ = joined([best.found.trace], "machine")
@@ -287,10 +288,9 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
     def _fit_sparse(self, X: Matrix, y: Array, sample_weight: Weights, lab: Labelled) -> LinearSVC:
         """Fit with the l1 penalty: each machine by the solver that serves its loss."""
         plain = Objective(get_loss(self.loss), L1(), 1.0, bool(self.fit_intercept))
-        options = Options(self.tol, self.max_iter, self.time_budget, self.trace, None)
         method = choose_solver(plain.loss, plain.regularizer, "auto", True)
         solved = [
-            method.run(Task(plain, as_design(X), signs, lab.cost), options)
+            method.run(Task(plain, as_design(X), signs, lab.cost), options_of(self))
             for signs in machine_labels(lab.codes, len(lab.classes))
         ]
         self.coef_ = np.array([f.value[0] for f in solved])
@@ -318,14 +318,5 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
     def _solve(self, X: Matrix, signs: Array, cost: Array) -> Solution:
         target = self.tol * null_objective(signs, cost, self.loss, self.fit_intercept)
         return linear_svc(
-            X,
-            signs,
-            cost,
-            target,
-            loss=self.loss,
-            offset=self.fit_intercept,
-            excess=self.tol,
-            max_steps=self.max_iter,
-            time_budget=self.time_budget,
-            trace=self.trace,
+            X, signs, cost, target, options_of(self), loss=self.loss, offset=self.fit_intercept, excess=self.tol
         )

@@ -18,6 +18,7 @@ from certifit.design import powers_of_two
 from certifit.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, best_offset
 from certifit.regularizers import SquaredL2
 from certifit.solvers import Solution
+from certifit.solvers._task import options_of
 from certifit.solvers.balance import balance
 from certifit.solvers.dual import evidence_of
 from certifit.solvers.linear_svc import linear_svc
@@ -124,17 +125,10 @@ class LinearSVR(Certified, LinearPredictions, RegressorMixin, BaseEstimator):
         unit = float(powers_of_two(np.array(spread)))
         # With w in the same unit the objective is in its square: absolute errors then cost 1/unit as much.
         share = 1.0 / unit if loss.name == "epsilon_insensitive" else 1.0
+        tube = _LOSSES[self.loss](float(self.epsilon) / unit)
+        target, limits = self.tol * null / unit**2, options_of(self)
         found = linear_svc(
-            X,
-            (y - level) / unit,
-            cost * share,
-            self.tol * null / unit**2,
-            loss=_LOSSES[self.loss](float(self.epsilon) / unit),
-            offset=self.fit_intercept,
-            excess=self.tol,
-            max_steps=self.max_iter,
-            time_budget=self.time_budget,
-            trace=self.trace,
+            X, (y - level) / unit, cost * share, target, limits, loss=tube, offset=self.fit_intercept, excess=self.tol
         )
         m = found.value
         machine = replace(

@@ -20,7 +20,7 @@ from certifit.design import Blocks, TwiceBlocks, WholeBlocks, blocks
 from certifit.exceptions import NoOptimumError
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
 from certifit.kernels._choice import TOO_LARGE
-from certifit.solvers import Solution
+from certifit.solvers import Options, Solution
 from certifit.solvers._box_dual import Box
 from certifit.solvers._status import limit_of, worst
 from certifit.solvers.smo import smo
@@ -146,17 +146,11 @@ def solve_box(
     def gram(dtype: npt.DTypeLike) -> Blocks:
         return made(np.dtype(dtype))
 
+    most = None if model.max_iter == -1 else model.max_iter
+    options = Options(max_iter=most, time_budget=model.time_budget, trace=model.trace)
+    newton = _ROUNDED * null if rounded else None
     found = smo(
-        gram,
-        box,
-        relative * null,
-        rounded=_ROUNDED * null if rounded else None,
-        single=single,
-        time_budget=model.time_budget,
-        max_steps=np.inf if model.max_iter == -1 else model.max_iter,
-        shrinking=model.shrinking,
-        start=start,
-        trace=model.trace,
+        gram, box, relative * null, options, single=single, shrinking=model.shrinking, rounded=newton, start=start
     )
     beta = box.balanced(found.value.beta)
     offset = found.value.offset

@@ -17,7 +17,7 @@ from certifit._types import Array, MatrixLike, RandomState, Record, VectorLike
 from certifit._validation import check_is_fitted, validate_data
 from certifit.design import Blocks, blocks
 from certifit.kernels import Precomputed, choose
-from certifit.solvers import Solution
+from certifit.solvers import Options, Solution
 from certifit.solvers._status import worst
 from certifit.solvers.kernel_perceptron import kernel_perceptron
 from certifit.svm._labels import labelled, machine_labels
@@ -123,15 +123,9 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         def order() -> Array:
             return random.permutation(len(y)) if self.shuffle else np.arange(len(y))
 
-        return kernel_perceptron(
-            gram,
-            y,
-            order,
-            offset=self.fit_intercept,
-            max_iter=self.max_iter,
-            time_budget=None if end is None else end - time.perf_counter(),  # all machines share the budget
-            trace=self.trace,
-        )
+        left = None if end is None else end - time.perf_counter()  # all machines share the budget
+        options = Options(max_iter=self.max_iter, time_budget=left, trace=self.trace)
+        return kernel_perceptron(gram, y, order, options, offset=self.fit_intercept)
 
     def decision_function(self, X: MatrixLike) -> Array:
         """f(x): (n,), positive for ``classes_[1]``; for more than two classes (n, classes)."""
