@@ -365,15 +365,16 @@ def _search_group(
             )  # fmt: skip
         else:
             _bounds(edges, count, q, w, code, p, bounds)
-            waiting = 0
-            for i in range(count):
-                if trust * bounds[i] <= mine[k - 1]:
-                    j = waiting
-                    while j > 0 and bounds[queue[j - 1]] > bounds[i]:
-                        queue[j] = queue[j - 1]
-                        j -= 1
-                    queue[j] = i
-                    waiting += 1
+            waiting, reach = 0, mine[k - 1]
+            for i in range(count):  # without a branch: which boxes are near enough cannot be foretold
+                queue[waiting] = i
+                waiting += trust * bounds[i] <= reach
+            for place in range(1, waiting):
+                i, j = queue[place], place
+                while j > 0 and bounds[queue[j - 1]] > bounds[i]:
+                    queue[j] = queue[j - 1]
+                    j -= 1
+                queue[j] = i
             for j in range(waiting):
                 if trust * bounds[queue[j]] > mine[k - 1]:
                     break
