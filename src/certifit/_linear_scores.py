@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,23 +30,29 @@ class LinearPredictions:
     _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
-class LinearScores:
-    """Mixin: decision by the sign of w·x + b, or by the largest of them."""
+class LargestScore:
+    """Mixin: decision by the sign of a score, or by the largest of several."""
 
-    coef_: Array
-    intercept_: Array
     classes_: Array
-
-    def decision_function(self, X: MatrixLike) -> Array:
-        """Score of each row: (n,), positive for ``classes_[1]``; for more than two classes (n, classes)."""
-        scores = linear_scores(self, X)
-        return scores.ravel() if scores.shape[1] == 1 else scores
+    decision_function: Callable[[MatrixLike], Array]
 
     def predict(self, X: MatrixLike) -> Array:
         """The class of the largest score; for two classes the second when the score is positive."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
+
+
+class LinearScores(LargestScore):
+    """Mixin: decision by the sign of w·x + b, or by the largest of them."""
+
+    coef_: Array
+    intercept_: Array
+
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Score of each row: (n,), positive for ``classes_[1]``; for more than two classes (n, classes)."""
+        scores = linear_scores(self, X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
 
     _tags: ClassVar[Record] = {"input_tags.sparse": True}
 

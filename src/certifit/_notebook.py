@@ -44,15 +44,7 @@ def _cell(tag: str, word: str, number: bool) -> str:
 
 
 def card(claim: str, parts: Iterable[str] = (), proved: bool | None = None) -> str:
-    """A sentence with a mark before it and pieces of HTML below.
-
-    Parameters
-    ----------
-    claim : str
-    parts : iterable of str
-        HTML.
-    proved : bool or None
-        A check mark, a cross, or no mark.
+    """A sentence with a check mark, a cross or no mark before it and pieces of HTML below.
 
     Examples
     --------

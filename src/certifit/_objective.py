@@ -43,45 +43,16 @@ _INWARD = 4  # units in the last place by which an end of the box that is not ex
 
 @dataclass(frozen=True)
 class Target:
-    """What one machine learns: its encoded target and the weights of the rows (zero: the row takes no part).
+    """What one machine learns: its encoded target and the weights of the rows (zero: the row takes no part)."""
 
-    Attributes
-    ----------
-    y : (n,) array of reals, −1/+1 or class codes; (n, k) where outputs share a penalty
-    weights : (n,) array ≥ 0
-    outputs : int
-        Columns of scores.
-    """
-
-    y: Array
+    y: Array  # real numbers, −1/+1 or class codes; (n, k) where outputs share a penalty
     weights: Array
-    outputs: int
+    outputs: int  # columns of scores
 
 
 @dataclass(frozen=True)
 class Objective:
     """F of the module docstring.
-
-    Parameters
-    ----------
-    loss : Loss
-    regularizer : Regularizer
-        `Zero` for none.
-    strength : float ≥ 0
-        Λ, for the sum.
-    fit_intercept : bool, default=True
-    classes : sequence of labels, default=None
-        In the order of codes 0, 1, …; None for real targets.
-    class_weight : sequence of float ≥ 0, default=None
-        One factor a class.
-    layout : {"rest", "pairs"}, default="rest"
-        How a loss for −1/+1 treats more than two classes.
-    padding : float > 0, default=None
-        The constant column B of a penalised offset.
-    offset : bool, default=False
-        Whether a known number is added to each score.
-    stated : {"mean", "sum"}, default="mean"
-        Whether certificates state F/S or F.
 
     Examples
     --------
@@ -96,15 +67,15 @@ class Objective:
     """
 
     loss: Loss
-    regularizer: Regularizer
-    strength: float
+    regularizer: Regularizer  # `Zero` for none
+    strength: float  # Λ ≥ 0, for the sum
     fit_intercept: bool = True
-    classes: tuple[Name, ...] | None = None
-    class_weight: tuple[float, ...] | None = None
-    layout: Layout = "rest"
-    padding: float | None = None
-    offset: bool = False
-    stated: Stated = "mean"
+    classes: tuple[Name, ...] | None = None  # in the order of codes 0, 1, …; None for real targets
+    class_weight: tuple[float, ...] | None = None  # one factor ≥ 0 a class
+    layout: Layout = "rest"  # how a loss for −1/+1 treats more than two classes
+    padding: float | None = None  # the constant column B > 0 of a penalised offset
+    offset: bool = False  # whether a known number is added to each score
+    stated: Stated = "mean"  # whether certificates state F/S or F
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strength", float(self.strength))

@@ -84,12 +84,8 @@ def _log(data: Data, evidence: Evidence, weights: Ball, rigor: Rigor) -> Parts:
     known = Check("every label is a known class", bool(np.all(codes >= 0)))
     sound = Check("the shares are probabilities", bool(np.all((stated > 0) & (stated <= 1))))
     parts = [weights[codes == c].sum() for c in range(len(classes))]
-    p = _stack(parts) / weights.sum()
+    p = Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts])) / weights.sum()
     q = ball(np.where(stated > 0, stated, 1.0), like=p)
     away = p - q
     excess = (away * away / q).sum() + abs(q.sum() - 1.0)
     return -(p * np.log(q)).sum(), excess, (known, sound)
-
-
-def _stack(parts: list[Ball]) -> Ball:
-    return Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))

@@ -28,7 +28,7 @@ from certifit.certificates._data import Evidence
 from certifit.certificates._gap import words
 from certifit.certificates._record import Check, Proof, register
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
-from certifit.certificates.moments import Size, gap_figures, grid_of
+from certifit.certificates.moments import Size, gap_figures, grid_of, stated_objective
 from certifit.certificates.optimality import numbers
 from certifit.certificates.passes import score_errors, scores
 from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
@@ -138,9 +138,7 @@ class MarginBound(SumKind):
     may: ClassVar = {"model": MODEL}
 
     def _read(self, evidence: Evidence) -> tuple[Objective, Array, Array, float, Array]:
-        o = Objective.from_dict(evidence["objective"])
-        if o.to_dict() != evidence["objective"]:
-            raise ValueError("the objective is not stored in its normal form")
+        o = stated_objective(evidence)
         if o.loss.name not in ("hinge", "squared_hinge") or o.classes is None or o.layout != "rest":
             raise ValueError("these sums are for the hinge and its square, classes against the rest")
         plain = isinstance(o.regularizer, SquaredL2) and o.regularizer.prior is None and o.strength > 0.0

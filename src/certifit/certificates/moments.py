@@ -26,7 +26,7 @@ import scipy.linalg
 
 from certifit._objective import Objective
 from certifit._types import Array
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, rationals, to_float
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, rationals, to_float
 from certifit.certificates._data import Evidence, Figures
 from certifit.certificates._gap import excess_of, line, share_of, words
 from certifit.certificates._record import Check, Proof, ProvedNumber, about, equal, lower, register, upper
@@ -203,6 +203,14 @@ def grid_of(evidence: Evidence, columns: int) -> tuple[Grid, int]:
     return Grid(centre, exponent.astype(int)), int(digits)
 
 
+def stated_objective(evidence: Evidence) -> Objective:
+    """The objective of the evidence, which is stored as `Objective.to_dict` writes it."""
+    found = Objective.from_dict(evidence["objective"])
+    if found.to_dict() != evidence["objective"]:
+        raise ValueError("the objective is not stored in its normal form")
+    return found
+
+
 @dataclass(frozen=True)
 class MomentFit:
     """The objective and the coefficients that the evidence names."""
@@ -214,9 +222,7 @@ class MomentFit:
 
     @classmethod
     def of(cls, evidence: Evidence) -> MomentFit:
-        objective = Objective.from_dict(evidence["objective"])
-        if objective.to_dict() != evidence["objective"]:
-            raise ValueError("the objective is not stored in its normal form")
+        objective = stated_objective(evidence)
         if not isinstance(objective.loss, Squared) or objective.classes is not None:
             raise ValueError("second moments are for the squared loss")
         inner = objective.regularizer.base if isinstance(objective.regularizer, NonNegative) else objective.regularizer
@@ -264,6 +270,8 @@ class MomentFit:
         penalty = penalty.base if isinstance(penalty, NonNegative) else penalty
         if not isinstance(penalty, (Zero, SquaredL2)):
             return Ball(np.inf)
+        if d == 0:
+            return Ball(0.0)
         q = pull
         if isinstance(penalty, SquaredL2):
             alpha = Ball(self.objective.strength) * penalty.factor / self.factor
@@ -273,7 +281,8 @@ class MomentFit:
         if self.objective.signed:  # a push against the bound w ≥ 0 does not count
             keep = ~((self.coef[0] == 0.0) & (q.upper <= 0.0))
             q = Ball(np.where(keep, q.mid, 0.0), np.where(keep, _full(q.rad, q), 0.0))
-        return quadratic_excess(H, q) * self.factor
+        metric = HessianFactor.of(H)
+        return Ball(np.inf) if metric is None else metric.square(q) * self.factor
 
     def admissible(self) -> list[Check]:
         """What makes the coefficients a point of the problem."""
@@ -285,27 +294,41 @@ class MomentFit:
         ]
 
 
-def quadratic_excess(H: Ball, q: Ball) -> Ball:
-    """An upper bound of qᵀH⁻¹q for every matrix and vector in the balls; infinite where none is found."""
-    d = len(q)
-    if d == 0:
-        return Ball(0.0)
-    diagonal = np.diag(H.mid)
-    if not np.all(np.isfinite(H.mid)) or np.any(diagonal <= 0.0):
-        return Ball(np.inf)
-    power = np.frexp(np.sqrt(diagonal))[1]
-    scaled = Ball(np.ldexp(H.mid, -np.add.outer(power, power)), np.ldexp(_full(H.rad, H), -np.add.outer(power, power)))
-    try:
-        T = scipy.linalg.solve_triangular(np.linalg.cholesky(scaled.mid), np.eye(d), lower=True).T
-    except (np.linalg.LinAlgError, ValueError):
-        return Ball(np.inf)
-    off = dot(T.T, dot(scaled, T)) - np.eye(d)
-    epsilon = float(np.sqrt(np.square(np.asarray(off.magnitude, dtype=float)).sum()) * (1.0 + 1e-9))
-    if not epsilon < 0.5:
-        return Ball(np.inf)
-    shifted = Ball(np.ldexp(q.mid, -power), np.ldexp(_full(q.rad, q), -power) + ETA)
-    length = dot(T.T, shifted).square().sum()
-    return length / (1.0 - epsilon * 1.01)
+@dataclass(frozen=True)
+class HessianFactor:
+    """T with ‖TᵀHT − I‖ ≤ ε < 1 for every H in a ball, in coordinates scaled by powers of two."""
+
+    T: Array
+    epsilon: float
+    power: Array
+
+    @classmethod
+    def of(cls, H: Ball) -> HessianFactor | None:
+        """From a Cholesky factor; None where there is none."""
+        diagonal = np.diag(H.mid)
+        if not np.all(np.isfinite(H.mid)) or np.any(diagonal <= 0.0):
+            return None
+        power = np.frexp(np.sqrt(diagonal))[1]
+        both = -np.add.outer(power, power)
+        scaled = Ball(np.ldexp(H.mid, both), np.ldexp(_full(H.rad, H), both) + ETA)
+        try:
+            T = scipy.linalg.solve_triangular(np.linalg.cholesky(scaled.mid), np.eye(len(power)), lower=True).T
+        except (np.linalg.LinAlgError, ValueError):
+            return None
+        off = dot(T.T, dot(scaled, T)) - np.eye(len(power))
+        epsilon = float(np.sqrt(np.square(np.asarray(off.magnitude, dtype=float)).sum()) * (1.0 + 1e-9))
+        return cls(T, epsilon, power) if epsilon < 0.5 else None
+
+    def square(self, g: Ball) -> Ball:
+        """An upper bound of gᵀH⁻¹g."""
+        scaled = Ball(np.ldexp(g.mid, -self.power), np.ldexp(_full(g.rad, g), -self.power) + ETA)
+        return dot(self.T.T, scaled).square().sum() / (1.0 - self.epsilon * 1.01)
+
+    def reach(self, largest: Array) -> float:
+        """An upper bound of (xᵀH⁻¹x)^½ for every x whose entries are at most ``largest``."""
+        rows = np.linalg.norm(self.T, axis=1) * (1.0 + gamma(len(self.T) + 4))
+        size = np.ldexp(largest, -self.power) + ETA
+        return float(size @ rows) * (1.0 + gamma(len(self.T) + 4)) / math.sqrt(1.0 - self.epsilon * 1.01)
 
 
 def _full(rad: Any, like: Ball) -> Array:

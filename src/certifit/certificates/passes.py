@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.linalg
 
 from certifit._objective import Objective
 from certifit._types import Array, Named
@@ -35,7 +34,7 @@ from certifit.certificates._data import Evidence
 from certifit.certificates._gap import line, words
 from certifit.certificates._record import Check, Proof, register
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
-from certifit.certificates.moments import Size, gap_figures, grid_of
+from certifit.certificates.moments import HessianFactor, Size, gap_figures, grid_of, stated_objective
 from certifit.certificates.optimality import numbers
 from certifit.certificates.sums import Block, Grid, Mass, Products, Side, Statistic, SumKind, weight_grid, weights_in
 from certifit.regularizers import SquaredL2, Zero
@@ -79,23 +78,12 @@ class Derivatives:
 
 
 class Passes(Statistic):
-    """Values, slopes and curvatures of all rows at given coefficients, summed.
+    """Values, slopes and curvatures of all rows at given coefficients (k, d) and offsets (k,), summed.
 
-    Parameters
-    ----------
-    objective : Objective
-    coef, intercept : arrays of shapes (k, d) and (k,)
-    grid : Grid
-        Of the features.
-    digits : int
-    bounded : bool, default=False
-        Whether to bound rounding errors, as a proof must.
-    level : float, default=None
-        Score of a null model whose loss is wanted.
-    weight_exponent : int, default=None
-        Grid of the weights, where rows have some.
-    rough : bool, default=False
-        A step needs no more than a Hessian of 21 bits, as long as no column has numbers far beyond its usual ones.
+    ``grid`` is that of the features, ``weight_exponent`` that of the weights, where rows have some. With ``bounded``
+    rounding errors are bounded, as a proof must; ``level`` is the score of a null model whose loss is wanted. A step
+    may be ``rough``: it needs no more than a Hessian of 21 bits, as long as no column has numbers far beyond its usual
+    ones.
     """
 
     def __init__(
@@ -337,45 +325,6 @@ def _slope(loss: Any, z: Ball, y: Array) -> Ball:
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class HessianFactor:
-    """T with ‖TᵀHT − I‖ ≤ ε < 1 for every H in a ball, in coordinates scaled by powers of two."""
-
-    T: Array
-    epsilon: float
-    power: Array
-
-    @classmethod
-    def of(cls, H: Ball) -> HessianFactor | None:
-        """From a Cholesky factor; None where there is none."""
-        diagonal = np.diag(H.mid)
-        if not np.all(np.isfinite(H.mid)) or np.any(diagonal <= 0.0):
-            return None
-        power = np.frexp(np.sqrt(diagonal))[1]
-        both = -np.add.outer(power, power)
-        scaled = Ball(np.ldexp(H.mid, both), np.ldexp(np.array(np.broadcast_to(H.rad, H.shape)), both) + ETA)
-        try:
-            T = scipy.linalg.solve_triangular(np.linalg.cholesky(scaled.mid), np.eye(len(power)), lower=True).T
-        except (np.linalg.LinAlgError, ValueError):
-            return None
-        off = dot(T.T, dot(scaled, T)) - np.eye(len(power))
-        epsilon = float(np.sqrt(np.square(np.asarray(off.magnitude, dtype=float)).sum()) * (1.0 + 1e-9))
-        return cls(T, epsilon, power) if epsilon < 0.5 else None
-
-    def square(self, g: Ball) -> Ball:
-        """An upper bound of gᵀH⁻¹g."""
-        scaled = Ball(
-            np.ldexp(g.mid, -self.power), np.ldexp(np.array(np.broadcast_to(g.rad, g.shape)), -self.power) + ETA
-        )
-        return dot(self.T.T, scaled).square().sum() / (1.0 - self.epsilon * 1.01)
-
-    def reach(self, largest: Array) -> float:
-        """An upper bound of (xᵀH⁻¹x)^½ for every x whose entries are at most ``largest``."""
-        rows = np.linalg.norm(self.T, axis=1) * (1.0 + gamma(len(self.T) + 4))
-        size = np.ldexp(largest, -self.power) + ETA
-        return float(size @ rows) * (1.0 + gamma(len(self.T) + 4)) / math.sqrt(1.0 - self.epsilon * 1.01)
-
-
 def decrement(objective: Objective, found: Derivatives, coef: Array, centre: Array) -> tuple[Ball, float]:
     """q² = gᵀH⁻¹g and u, summed over machines and largest of them; infinite where there is no metric."""
     if objective.loss.targets == "class":
@@ -474,9 +423,7 @@ class PassBound(SumKind):
     shifted: ClassVar[bool] = True
 
     def _read(self, evidence: Evidence) -> tuple[Objective, Array, Array]:
-        o = Objective.from_dict(evidence["objective"])
-        if o.to_dict() != evidence["objective"]:
-            raise ValueError("the objective is not stored in its normal form")
+        o = stated_objective(evidence)
         if o.padding is not None or o.layout != "rest" or o.stated != "mean":
             raise ValueError("these sums are for a free offset, classes against the rest, and means")
         if o.offset and o.classes is not None:

@@ -22,20 +22,8 @@ class Coordinates:
     """Rows (x − centre)/unit without a copy of X, followed by 1 where there is an offset.
 
     Scores are A θ with A the matrix of these rows and θ of shape (p, K). Where means dwarf the spread of a column, the
-    rows are copied after all, so that no digits are lost.
-
-    Attributes
-    ----------
-    design : Design
-    mean, scale : (d,) arrays
-        What is still to be taken off the rows of the design: the centre and unit, or nothing where they are copies.
-    fit_intercept : bool
-    centre, unit : (d,) arrays
-        What was subtracted from the raw columns, and what they were divided by.
-    ready : bool
-        Whether the rows of the design are those of A, ones included.
-    many : bool
-        Whether they are some of so many that compiled loops are used in any case.
+    rows are copied after all, so that no digits are lost: ``mean`` and ``scale`` are what is still to be taken off the
+    rows of the design, the centre and unit or nothing.
 
     Examples
     --------
@@ -52,10 +40,10 @@ class Coordinates:
     mean: Array
     scale: Array
     fit_intercept: bool
-    centre: Array
-    unit: Array
-    ready: bool = False
-    many: bool = False
+    centre: Array  # what was subtracted from the raw columns
+    unit: Array  # and what they were divided by
+    ready: bool = False  # whether the rows of the design are those of A, ones included
+    many: bool = False  # whether they are some of so many that compiled loops are used in any case
 
     @classmethod
     def of(cls, design: Design, weights: Array, fit_intercept: bool) -> Coordinates:

@@ -21,26 +21,13 @@ _NUMBERS = 1 << 17  # of single precision that are widened at a time: they stay 
 
 @dataclass(frozen=True)
 class Moments:
-    """Weighted first and second moments of columns (and targets): mergeable, so folds can share one pass.
+    """Weighted first and second moments of columns (and targets): mergeable, so folds can share one pass."""
 
-    Attributes
-    ----------
-    total : float
-        Σ sᵢ.
-    mean : (d,) array
-        Weighted column means (zeros when not centring).
-    gram : (d, d) array
-        Σ sᵢ (xᵢ − mean)(xᵢ − mean)ᵀ.
-    target_mean : (t,) array
-    cross : (d, t) array
-        Σ sᵢ (xᵢ − mean)(yᵢ − target_mean)ᵀ.
-    """
-
-    total: float
-    mean: Array
-    gram: Array
+    total: float  # Σ sᵢ
+    mean: Array  # weighted column means (zeros when not centring)
+    gram: Array  # Σ sᵢ (xᵢ − mean)(xᵢ − mean)ᵀ
     target_mean: Array
-    cross: Array
+    cross: Array  # Σ sᵢ (xᵢ − mean)(yᵢ − target_mean)ᵀ
 
 
 GramSums = tuple[Array, Array, Array]  # XᵀX, XᵀR and the sums of the columns
@@ -49,13 +36,8 @@ GramSums = tuple[Array, Array, Array]  # XᵀX, XᵀR and the sums of the column
 class MomentSums:
     """What `Design.moments` sums over rows without weights, taken along by the read that validates X (see `look`).
 
-    Attributes
-    ----------
-    centre : bool
-        Whether the means of columns and targets are removed.
-    taken : tuple of arrays, or None
-        What to hand to `Design.moments` after that read, or to `Design.rough_moments` where rows are in single
-        precision; None where X is small or lies otherwise in memory.
+    ``taken`` is what to hand to `Design.moments` after that read, or to `Design.rough_moments` where rows are in single
+    precision; None where X is small or lies otherwise in memory.
 
     Examples
     --------

@@ -168,17 +168,12 @@ def _compiled(
 def look(X: Array, beside: Beside | None = None, fold: Fold | None = None) -> tuple[int, bool]:
     """The fingerprint of a dense array, and whether all its numbers are seen to be finite, in one pass.
 
-    Parameters
-    ----------
-    X : array
-    beside : callable, default=None
-        Another loop that reads the rows of X (then a matrix in C order), called with the number of a part of X, and
-        the first row of some rows in it and the one after the last. Together these are all rows; those of one part come
-        in order, from one thread, a piece at a time that is then still in the cache.
-    fold : callable, default=None
-        The same in one compiled loop with the fingerprints, for all rows of a part: takes the arguments of ``beside``
-        and those of the loop `fold_blocks`, and returns what that returns. It is called in place of ``beside`` where X
-        is large enough for compiled loops.
+    ``beside`` is another loop that reads the rows of X (then a matrix in C order), called with the number of a part of
+    X, and the first row of some rows in it and the one after the last. Together these are all rows; those of one part
+    come in order, from one thread, a piece at a time that is then still in the cache. ``fold`` is the same in one
+    compiled loop with the fingerprints, for all rows of a part: it takes the arguments of ``beside`` and those of the
+    loop `fold_blocks`, and returns what that returns. It is called in place of ``beside`` where X is large enough for
+    compiled loops.
 
     Examples
     --------
@@ -191,10 +186,6 @@ def look(X: Array, beside: Beside | None = None, fold: Fold | None = None) -> tu
 
 def fingerprint(part: object) -> int:
     """One number for an array, sparse matrix, data frame or list (or None).
-
-    Parameters
-    ----------
-    part : array-like, sparse matrix, data frame or None
 
     Examples
     --------

@@ -27,14 +27,9 @@ _CELLS = 64  # more kinds of rows than this are not worth while
 
 @dataclass(frozen=True)
 class Cells:
-    """Rows in the order of their cells; ``factor`` (folds, cells) tells how much a row counts in a fold.
+    """Rows in the order of their cells: cell c holds rows ``order[ends[c]:ends[c + 1]]``.
 
-    Attributes
-    ----------
-    order : (n,) array
-    ends : (cells + 1,) array
-        Cell c holds rows ``order[ends[c]:ends[c + 1]]``.
-    factor : (folds, cells) array
+    ``factor`` (folds, cells) tells how much a row counts in a fold.
     """
 
     order: Array

@@ -100,16 +100,7 @@ def compiled_loop_suits(X: Array) -> bool:
 class GramSum:
     """(X − c)ᵀS(X − c | R | 1) summed over rows that come in parts, by the compiled loop.
 
-    Parameters
-    ----------
-    shift : (d,) array
-        c.
-    targets : int
-        Columns of R.
-    weighted : bool
-        Whether rows come with weights.
-    dtype : type, default=float64
-        The precision in which a block of rows is multiplied; float32 suits rows of float32, and is rough.
+    ``dtype`` is the precision in which a block of rows is multiplied; float32 suits rows of float32, and is rough.
 
     Examples
     --------
@@ -151,14 +142,7 @@ class GramSum:
 class GramBeside:
     """The sums of `gram_pass` for rows that another read of X brings by, a piece at a time (see `look`).
 
-    Parameters
-    ----------
-    X : (n, d) array
-        One that `compiled_loop_suits`.
-    R : (n, t) array
-    shift : (d,) array, default=None
-    dtype : type, default=float64
-        As in `GramSum`.
+    X is one that `compiled_loop_suits`; ``dtype`` as in `GramSum`.
 
     Examples
     --------

@@ -55,14 +55,7 @@ def cholesky(H: Array) -> Cholesky | None:
 def lifted_cholesky(H: Array, *, lift: tuple[float, ...], least: float = 0.0) -> Cholesky | None:
     """The factor of H with as little ridge, in units of its diagonal, as it takes; None where none is enough.
 
-    Parameters
-    ----------
-    H : (d, d) array
-        Symmetric.
-    lift : tuple of float
-        What to try, smallest first.
-    least : float, default=0.0
-        Share of a diagonal entry that its pivot must keep.
+    ``lift`` is what to try, smallest first; ``least`` the share of a diagonal entry that its pivot must keep.
 
     Examples
     --------

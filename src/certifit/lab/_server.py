@@ -111,16 +111,6 @@ class Worker:
 class Lab:
     """What one server knows.
 
-    Parameters
-    ----------
-    port : int
-    token : str
-    limits : Limits
-    given : dict, default=None
-        A table named on the command line: its name, its bytes in base64, its target.
-    page : mapping, default={}
-        Files of the page by path.
-
     Examples
     --------
     >>> Lab(8765, "t", Limits()).address
@@ -130,8 +120,8 @@ class Lab:
     port: int
     token: str
     limits: Limits
-    given: dict[str, Any] | None = None
-    page: dict[str, bytes] = field(default_factory=dict)
+    given: dict[str, Any] | None = None  # a table named on the command line: its name, its bytes in base64, its target
+    page: dict[str, bytes] = field(default_factory=dict)  # files of the page by path
 
     @property
     def address(self) -> str:

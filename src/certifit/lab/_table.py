@@ -32,14 +32,6 @@ _GAPS = 0.3  # a component leaves out columns with more gaps than this share
 class LabTable:
     """A table with what each column holds.
 
-    Parameters
-    ----------
-    table : Table
-    kinds : mapping
-        Column to "number", "date", "category" or "nothing".
-    values : mapping
-        Column to its numbers or days, nan where there is a gap.
-
     Examples
     --------
     >>> from certifit.files import Table
@@ -48,8 +40,8 @@ class LabTable:
     """
 
     table: Table
-    kinds: Mapping[str, str]
-    values: Mapping[str, Array]
+    kinds: Mapping[str, str]  # column to "number", "date", "category" or "nothing"
+    values: Mapping[str, Array]  # column to its numbers or days, nan where there is a gap
 
     @classmethod
     def of(cls, table: Table) -> LabTable:

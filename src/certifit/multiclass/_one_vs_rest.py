@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 
 from certifit._certified import Certified
+from certifit._linear_scores import LargestScore
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 
 
-class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class OneVsRest(Certified, LargestScore, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     r"""One-vs-all: fit class k against all others, predict :math:`\arg\max_k z_k(x)`.
 
     Each of the K problems is imbalanced (about 1 : K−1 for equal classes), so a class that lies between others may
@@ -75,11 +76,5 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = np.column_stack([e.decision_function(X) for e in self.estimators_])
         return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Matrix) -> Array:
-        """The class whose score is largest."""
-        scores = self.decision_function(X)
-        code = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[code])
 
     _tags: ClassVar[Record] = {"input_tags.sparse": True}

@@ -102,7 +102,7 @@ class ExactOrder:
 
     def _distance(self, q: Array, key: Any) -> float:
         """The distance that an exact key stands for."""
-        ratio = _fraction(key)
+        ratio = key if isinstance(key, Fraction) else Fraction(int(key.p), int(key.q))
         if self.space.metric == "cosine":
             size = sum((Fraction(w) * Fraction(v) ** 2 for w, v in zip(self.space.w.tolist(), q.tolist())), Fraction(0))
             if size == 0 or ratio == 0:
@@ -113,10 +113,6 @@ class ExactOrder:
             return float(1 - square) / (1.0 + math.sqrt(square))
         power = int(self.space.power) if self.space.metric in ("euclidean", "minkowski") else 1
         return _root(ratio, power)
-
-
-def _fraction(x: Any) -> Fraction:
-    return x if isinstance(x, Fraction) else Fraction(int(x.p), int(x.q))
 
 
 def _root(x: Fraction, power: int) -> float:

@@ -28,19 +28,10 @@ _SAFE = 2.0**480  # squares and their errors neither overflow nor vanish inside 
 
 
 class Index:
-    """Rows prepared for searching.
+    """Rows prepared for searching; for ``precomputed`` the distances between them (queries then bring their own).
 
-    Parameters
-    ----------
-    X : array of shape (n, d), float64
-        The rows; for ``precomputed`` the distances between them (queries then bring their own).
-    metric : Metric
-    algorithm : {"auto", "brute", "kd_tree"}
-    leaf_size : int
-        Most rows in a leaf of the tree.
-    n_jobs : int or None
-    scale : float or None
-        A power of two to multiply all numbers by while searching; None: as the rows need it.
+    ``leaf_size`` is the most rows in a leaf of the tree, ``scale`` a power of two to multiply all numbers by while
+    searching; None: as the rows need it.
     """
 
     def __init__(

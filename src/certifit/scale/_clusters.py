@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from certifit._trace import Trace
 from certifit._types import Array, BaseEstimator
-from certifit.certificates.class_sums import ClassTotals, moments_of
+from certifit.certificates.class_sums import ClassTotals, means_and_variances
 from certifit.certificates.cluster_sums import Nearest, cost
 from certifit.exceptions import ConvergenceWarning
 from certifit.parallel import one_thread
@@ -80,10 +80,6 @@ def _start(job: Job, model: Any, seen: Seen) -> Array:
 
 def _means(found: ClassTotals, centres: Array, origin: Array) -> tuple[Array, float]:
     """The mean of the rows of each centre (of none: the centre itself), and the mean variance of the columns."""
-    d = len(origin)
-    first, second, r1, r2 = found.total[:, :d], found.total[:, d:], found.radius[:, :d], found.radius[:, d:]
-    mean, _ = moments_of(first, second, r1, r2, found.mass[:, None], found.mass_radius[:, None])
-    total = (v.sum(axis=0) for v in (first, second, r1, r2))
-    _, spread = moments_of(*total, *(v.sum(axis=0, keepdims=True) for v in (found.mass, found.mass_radius)))
+    mean, _, _, spread = means_and_variances(found, origin)
     empty = np.asarray(found.mass <= 0, dtype=bool)[:, None]
     return np.where(empty, centres, origin + mean.mid), float(np.mean(np.maximum(spread.mid, 0.0)))

@@ -162,13 +162,7 @@ class Serial(Engine):
 
 
 class Local(Engine):
-    """Processes on this machine, each with one partition at a time.
-
-    Parameters
-    ----------
-    workers : int, default=None
-        As many as there are processors when None.
-    """
+    """Processes on this machine, as many as there are processors by default, each with one partition at a time."""
 
     name = "local"
 

@@ -195,14 +195,8 @@ class Job:
     def look(self, labels: bool, gaps: bool = False, squares: bool = True) -> Seen:
         """Ends of the columns and labels of the target: from the files' own notes where these have them.
 
-        Parameters
-        ----------
-        labels : bool
-            Whether the target holds classes.
-        gaps : bool, default=False
-            Whether missing numbers are left out instead of refused.
-        squares : bool, default=True
-            Whether numbers are to be squared: those whose squares no float holds are rejected.
+        With ``labels`` the target holds classes, with ``gaps`` missing numbers are left out instead of refused, and
+        with ``squares`` numbers whose squares no float holds are rejected.
         """
         columns, plan = list(self.plan.numbers), self.plan
         if not labels and plan.target is not None and dict(plan.kinds).get(plan.target) == "word":

@@ -77,13 +77,7 @@ def best_first(found: Iterable[Certificate]) -> tuple[Certificate, ...]:
 
 
 def evidence_of(objectives: Objective | Sequence[Objective], coef: Array, intercept: Array | float) -> Record:
-    """The part of the evidence that says what is minimised and which point is judged.
-
-    Parameters
-    ----------
-    objectives : Objective, or one for each target
-    coef : (d,) or (outputs, d) array
-    intercept : float or (outputs,) array
+    """The part of the evidence that says what is minimised, for all targets or each, and which point is judged.
 
     Examples
     --------

@@ -27,19 +27,6 @@ from certifit.design import CentredColumns, Design
 class LeaveOneOut:
     """Rows of ridge regression in the coordinates where every α is diagonal.
 
-    Attributes
-    ----------
-    U : (n, k) array
-        Orthonormal columns, orthogonal to √s where there is an offset.
-    squares : (k,) array
-        σ².
-    whole : bool
-        Whether U (with √s, where there is an offset) spans all of ℝⁿ.
-    root : (n,) array
-        √s.
-    share : (n,) array
-        sᵢ/Σs with an offset, else 0.
-
     Examples
     --------
     >>> from certifit.design import as_design
@@ -49,11 +36,11 @@ class LeaveOneOut:
     array([-0.5     , -0.454545,  2.666667])
     """
 
-    U: Array
-    squares: Array
-    whole: bool
-    root: Array
-    share: Array
+    U: Array  # orthonormal columns, orthogonal to √s where there is an offset
+    squares: Array  # σ²
+    whole: bool  # whether U (with √s, where there is an offset) spans all of ℝⁿ
+    root: Array  # √s
+    share: Array  # sᵢ/Σs with an offset, else 0
 
     @classmethod
     def of(cls, design: Design, weights: Array | None, fit_intercept: bool, gram: bool = False) -> LeaveOneOut:
@@ -74,13 +61,7 @@ class LeaveOneOut:
         return cls(U, squares, U.shape[1] == n - bool(fit_intercept), root, share)
 
     def errors(self, alpha: float, Y: Array) -> Array:
-        """√s times the error (n, t) at each row of the model that was fitted without it.
-
-        Parameters
-        ----------
-        alpha : float > 0
-        Y : (n, t) array
-        """
+        """√s times the error (n, t) at each row of the model that was fitted without it."""
         s = self.root**2
         mean = s @ Y / s.sum() if np.any(self.share) else 0.0
         R = self.root[:, None] * (Y - mean)

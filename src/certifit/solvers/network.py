@@ -222,38 +222,22 @@ class Steps:
 class Walk:
     """Where a descent in batches stands: what a later call needs to go on as if it had not stopped.
 
-    Attributes
-    ----------
-    first, second : list of arrays
-        Moments of the gradient (Adam), or the velocity.
-    rate : float
-    count, seen : int
-        Steps taken and rows seen.
-    curve, scores : list of float
-        Objective, and score on rows held out, of every pass.
-    best : list of arrays
-        The network that did best on rows held out.
-    figure : float
-        The best objective (or score, with its sign turned) so far.
-    idle : int
-        Passes without an improvement.
-
     Examples
     --------
     >>> Walk.start([np.zeros((2, 1)), np.zeros(1)], 0.1).seen
     0
     """
 
-    first: Layers
+    first: Layers  # moments of the gradient (Adam), or the velocity
     second: Layers
     rate: float
-    best: Layers
-    count: int = 0
-    seen: int = 0
-    figure: float = np.inf
-    idle: int = 0
-    curve: list[float] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
+    best: Layers  # the network that did best on rows held out
+    count: int = 0  # steps taken
+    seen: int = 0  # rows seen
+    figure: float = np.inf  # the best objective (or score, with its sign turned) so far
+    idle: int = 0  # passes without an improvement
+    curve: list[float] = field(default_factory=list)  # objective of every pass
+    scores: list[float] = field(default_factory=list)  # score on rows held out of every pass
 
     @classmethod
     def start(cls, layers: Layers, rate: float) -> Walk:

@@ -191,19 +191,11 @@ class _Narrow(_Problems):
 
 
 class FoldMinima(NamedTuple):
-    """Coefficients and offsets of every fold and strength, and those of all rows that any fold trains on.
+    """Coefficients and offsets of every fold and strength, and those of all rows that any fold trains on."""
 
-    Attributes
-    ----------
-    coef : (folds, m, d) array
-    offset : (folds, m) array
-    whole : ((m, d) array, (m,) array) or None
-        A start for fits of all rows.
-    """
-
-    coef: Array
-    offset: Array
-    whole: tuple[Array, Array] | None = None
+    coef: Array  # (folds, m, d)
+    offset: Array  # (folds, m)
+    whole: tuple[Array, Array] | None = None  # a start for fits of all rows
 
 
 def newton_folds(

@@ -177,20 +177,7 @@ def _full_rank(R: Any) -> bool:
 
 
 def search(X: Array, y: Array, n_classes: int, fit_intercept: bool) -> Candidate:
-    """The likely verdict with its evidence, by floating-point arithmetic.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-        Class numbers 0, …, K−1.
-    n_classes : int
-    fit_intercept : bool
-
-    Returns
-    -------
-    Candidate
-    """
+    """The likely verdict on classes 0, …, K−1 with its evidence, by floating-point arithmetic."""
     frame = _Frame.of(X, fit_intercept)
     d = Differences(frame.X, y, n_classes)
     if d.dim == 0 or len(d) == 0:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -90,7 +89,7 @@ def _number(name: str, cells: pa.ChunkedArray, words: pa.ChunkedArray, missing: 
     values, bad = _cells.numbers(cells, comma)
     notes: list[str] = []
     if bad.any():
-        strange = np.unique(np.array(words.filter(_mask(bad)).to_pylist(), dtype=str))
+        strange = np.unique(np.array(words.filter(pa.array(bad)).to_pylist(), dtype=str))
         blank = set(strange) <= set(_cells.BLANKS)
         share = bad.sum() / present
         if not (blank and share < 0.5) and share > _FEW_WORDS:
@@ -116,10 +115,6 @@ def _number(name: str, cells: pa.ChunkedArray, words: pa.ChunkedArray, missing: 
     if _looks_like_identifier(name, values):
         return Found(name, None, "identifier (counts or names the rows)", missing, distinct)
     return Found(name, Column(name, "number", comma=comma), "", missing, distinct, tuple(notes))
-
-
-def _mask(bad: Array) -> Any:
-    return pa.array(bad)
 
 
 def _looks_like_identifier(name: str, values: Array) -> bool:

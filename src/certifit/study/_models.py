@@ -45,19 +45,14 @@ class Limits:
 class Shape:
     """What matters about the distribution of a target of numbers.
 
-    Attributes
-    ----------
-    positive, skewed : bool
-        Whether all are > 0; whether the upper tail is long and that of the logarithm is not.
-
     Examples
     --------
     >>> Shape.of(np.exp(np.linspace(-3.0, 3.0, 50)))
     Shape(positive=True, skewed=True)
     """
 
-    positive: bool = False
-    skewed: bool = False
+    positive: bool = False  # whether all are > 0
+    skewed: bool = False  # whether the upper tail is long and that of the logarithm is not
 
     @classmethod
     def of(cls, y: Array) -> Shape:

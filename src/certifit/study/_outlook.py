@@ -28,7 +28,7 @@ _SAID = {
 def missing_usual(verdict: Verdict, skipped: Sequence[Skipped]) -> list[str]:
     """Models that usually matter and could not be compared: too much work for the budget, or they failed."""
     compared = {s.name for s in verdict.standings}
-    gone = {name for name, why in skipped if name not in compared and _by_chance(why)}
+    gone = {name for name, why in skipped if name not in compared and why.startswith((LATE, "failed", "diverged"))}
     return [name for name in USUAL if name in gone]
 
 
@@ -41,10 +41,6 @@ def refuse_without_models(plan: StudyPlan, verdict: Verdict, skipped: Sequence[S
     reasons = skipped_lines(late[:1] or [item for item in skipped if item not in plan.skipped])
     advice = "raise --time-budget, or name fewer --models" if late else "try other --models"
     raise TableError(f"No model besides the baseline could be compared ({'; '.join(reasons)}): {advice}.")
-
-
-def _by_chance(why: str) -> bool:
-    return why.startswith((LATE, "failed", "diverged"))
 
 
 def cut_short(skipped: Sequence[Skipped]) -> list[str]:

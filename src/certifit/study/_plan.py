@@ -149,21 +149,11 @@ class Step:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """Everything that will be run.
+    """Everything that will be run."""
 
-    Attributes
-    ----------
-    candidates : tuple of Candidate
-        Simplest first, which is how the verdict reads them; the first is the baseline.
-    work : Work
-        Data, folds and measure that all share.
-    skipped : tuple of (name, reason)
-        Models that do not suit the table.
-    """
-
-    candidates: tuple[Candidate, ...]
-    work: Work
-    skipped: tuple[Skipped, ...] = ()
+    candidates: tuple[Candidate, ...]  # simplest first, which is how the verdict reads them; the first is the baseline
+    work: Work  # data, folds and measure that all share
+    skipped: tuple[Skipped, ...] = ()  # models that do not suit the table, with the reason
 
     def seconds(self, candidate: Candidate) -> float:
         """Estimated seconds of work of a candidate on all outer folds."""

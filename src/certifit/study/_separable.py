@@ -17,11 +17,6 @@ _CELLS = 100_000  # of a table in which an odd row is sought
 def told(Z: Array, y: Array) -> Record:
     """The verdict in a word, a sentence and whether it is proved; for several classes pair by pair.
 
-    Parameters
-    ----------
-    Z : (n, d) array
-    y : (n,) array of labels
-
     Examples
     --------
     >>> found = told(np.array([[0.0], [1.0], [5.0], [2.0], [3.0]]), np.array(["a", "a", "a", "b", "b"]))

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from certifit._certified import Certified
+from certifit._linear_scores import LargestScore
 from certifit._sklearn import usual
 from certifit._trace import joined
 from certifit._types import Array, MatrixLike, RandomState, Record, VectorLike
@@ -25,7 +26,7 @@ from certifit.svm._machine import KERNEL_CONSTRAINTS, KERNEL_TAGS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
+class KernelPerceptron(Certified, LargestScore, ClassifierMixin, BaseEstimator):
     r"""Perceptron in a kernel's feature space: it counts how often each row was misclassified.
 
     .. math:: f(x) = \sum_i c_i y_i\,(k(x_i, x) + 1), \qquad c_i \leftarrow c_i + 1 \text{ when } y_i f(x_i) \le 0
@@ -135,11 +136,5 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         K = X[:, self.support_] if given else self.kernel_.gram(X, self.support_vectors_)
         scores = K @ self.dual_coef_.T + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
-
-    def predict(self, X: MatrixLike) -> Array:
-        """The label of each row."""
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
 
     _tags: ClassVar[Record] = KERNEL_TAGS

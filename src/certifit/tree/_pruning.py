@@ -23,25 +23,13 @@ from certifit.tree._target import TreeTarget
 
 @dataclass(frozen=True)
 class PruningSequence:
-    """Every tree that cost-complexity pruning can give, in one record.
+    """Every tree that cost-complexity pruning can give, in one record."""
 
-    Attributes
-    ----------
-    tree : Tree
-        The grown tree.
-    alphas : array of shape (m,)
-        Rising; for alphas[i] ≤ α < alphas[i + 1] the pruned tree is the i-th.
-    n_leaves, impurities : arrays of shape (m,)
-        Leaves and total leaf impurity of each tree.
-    collapse : array of shape (nodes,)
-        α from which on a node is a leaf (−1 for the leaves of the grown tree).
-    """
-
-    tree: Tree
-    alphas: Array
-    n_leaves: Array
-    impurities: Array
-    collapse: Array
+    tree: Tree  # as grown
+    alphas: Array  # rising; for alphas[i] ≤ α < alphas[i + 1] the pruned tree is the i-th
+    n_leaves: Array  # of each tree
+    impurities: Array  # total leaf impurity of each tree
+    collapse: Array  # α from which on a node is a leaf (−1 for the leaves of the grown tree)
 
     def at(self, alpha: float) -> Tree:
         """The smallest tree of least cost for this α."""

@@ -67,24 +67,13 @@ class If:
 
 @dataclass
 class Program:
-    """Named formulas, and what comes out.
+    """Named formulas, and what comes out."""
 
-    Attributes
-    ----------
-    numbers, words : lists of str
-        Columns that hold numbers (booleans as 0 and 1) and words.
-    dates : bool
-        Whether some of the numbers are days since 1970.
-    steps : list of (name, formula)
-    outputs : list of (name, formula)
-        ``prediction`` and probabilities; a formula may be a text (a label).
-    """
-
-    numbers: list[str]
-    words: list[str]
-    dates: bool = False
+    numbers: list[str]  # columns that hold numbers (booleans as 0 and 1)
+    words: list[str]  # columns that hold words
+    dates: bool = False  # whether some of the numbers are days since 1970
     steps: list[tuple[str, Any]] = field(default_factory=list)
-    outputs: list[tuple[str, Any]] = field(default_factory=list)
+    outputs: list[tuple[str, Any]] = field(default_factory=list)  # predictions; a formula may be a label
 
     def name(self, formula: Any, prefix: str = "v") -> Any:
         """A name for a formula; plain numbers and names stay as they are."""
