@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sized
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +35,15 @@ def binomial_limits(successes: float, trials: float, level: float = 0.95) -> tup
     return low, high
 
 
+def held_out_share(folds: Iterable[tuple[Sized, Sized]]) -> float:
+    """n_test/n_train, averaged over folds (train, test)."""
+    return float(np.mean([len(test) / len(train) for train, test in folds]))
+
+
 def corrected_limits(scores: npt.ArrayLike, held_out: float, level: float = 0.95) -> tuple[float, float, float]:
     """Mean's limits and standard error over fold scores, knowing that folds overlap.
 
-    ``held_out`` is n_test/n_train, averaged over the folds.
+    ``held_out`` is `held_out_share`.
 
     Examples
     --------

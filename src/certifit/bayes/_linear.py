@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._objective import Objective
-from certifit._sklearn import ConvergenceWarning, Interval, read_weights, usual
+from certifit._sklearn import ConvergenceWarning, read_weights, usual
 from certifit._trace import Trace
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit._validation import check_is_fitted, validate_data
@@ -26,8 +25,6 @@ from certifit.losses import Squared
 from certifit.regularizers import SquaredL2
 from certifit.solvers import Solution
 from certifit.solvers.dual import evidence_of
-
-_POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -108,14 +105,10 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     (1.5, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "basis": [callable, None],
-        "noise_precision": [_POSITIVE, None],
-        "weight_precision": [_POSITIVE, None],
-        "tol": [_POSITIVE],
-        "alpha_init": [_POSITIVE, None],
-        "lambda_init": [_POSITIVE, None],
-    } | usual("alpha_1≥0 alpha_2≥0 lambda_1≥0 lambda_2≥0 max_iter compute_score fit_intercept trace time_budget")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"basis": [callable, None]} | usual(
+        "noise_precision>0? weight_precision>0? tol>0 alpha_init>0? lambda_init>0? alpha_1≥0 alpha_2≥0 lambda_1≥0 "
+        "lambda_2≥0 max_iter compute_score fit_intercept trace time_budget"
+    )
 
     basis: Callable[[Array], Array] | None = None
     noise_precision: float | None = None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._sklearn import Interval, usual
+from certifit._sklearn import usual
 from certifit._types import Matrix, VectorLike, Weights
 from certifit.bayes._linear import BayesianLinearRegression
 
-_POSITIVE, _NOT_NEGATIVE = Interval(Real, 0, None, closed="neither"), Interval(Real, 0, None, closed="left")
 _LEVEL = 1e-8  # slope of the log evidence, per row, at which it counts as level
 
 
@@ -63,15 +61,10 @@ class BayesianRidge(BayesianLinearRegression):
     trace = False
     time_budget = None
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "tol": [_POSITIVE],
-        "alpha_1": [_NOT_NEGATIVE],
-        "alpha_2": [_NOT_NEGATIVE],
-        "lambda_1": [_NOT_NEGATIVE],
-        "lambda_2": [_NOT_NEGATIVE],
-        "alpha_init": [None, _NOT_NEGATIVE],
-        "lambda_init": [None, _NOT_NEGATIVE],
-    } | usual("max_iter compute_score fit_intercept copy_X verbose")
+    _parameter_constraints: ClassVar[dict[str, Any]] = usual(
+        "tol>0 alpha_1≥0 alpha_2≥0 lambda_1≥0 lambda_2≥0 alpha_init≥0? lambda_init≥0? max_iter compute_score "
+        "fit_intercept copy_X verbose"
+    )
 
     def __init__(
         self,

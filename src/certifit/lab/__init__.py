@@ -10,39 +10,14 @@ from __future__ import annotations
 from certifit._passing import later
 
 _HOMES = {
-    "_frame": (
-        "Answer",
-        "Areas",
-        "Arrows",
-        "Curve",
-        "Dots",
-        "Formula",
-        "Frame",
-        "Labels",
-        "Lines",
-        "Marks",
-        "Proof",
-        "Raster",
-        "Series",
-        "Table",
-    ),
-    "_scene": (
-        "Board",
-        "Choice",
-        "LabError",
-        "Preset",
-        "Probe",
-        "Scene",
-        "Shown",
-        "Slider",
-        "Switch",
-    ),
-    "_catalogue": ("catalogue",),
-    "_messages": ("Desk",),
-    "_limits": ("Limits",),
-    "_script": ("script",),
+    "_frame": "Answer Areas Arrows Curve Dots Formula Frame Labels Lines Marks Proof Raster Series Table",
+    "_scene": "Board Choice LabError Preset Probe Scene Shown Slider Switch",
+    "_catalogue": "catalogue",
+    "_messages": "Desk",
+    "_limits": "Limits",
+    "_script": "script",
 }
-_NAMES = {name: f"certifit.lab.{home}" for home, names in _HOMES.items() for name in names}
+_NAMES = {name: f"certifit.lab.{home}" for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = ["serve", *_NAMES]
 

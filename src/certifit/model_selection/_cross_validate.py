@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_validate as by_scikit_learn
 from sklearn.model_selection import train_test_split
 from sklearn.utils import indexable
 
-from certifit._limits import corrected_limits
+from certifit._limits import corrected_limits, held_out_share
 from certifit._sklearn import check_sample_weight, safe_indexing
 from certifit._types import (
     CV,
@@ -88,7 +88,7 @@ class CrossValidation(dict[str, Any]):
     @property
     def held_out(self) -> float:
         """n_test/n_train, averaged over the folds."""
-        return float(np.mean([len(test) / len(train) for train, test in self.folds]))
+        return held_out_share(self.folds)
 
     def _name(self, metric: str | None) -> str:
         names = [k[5:] for k in self if k.startswith("test_")]

@@ -13,7 +13,7 @@ from sklearn.model_selection import learning_curve as _learning_curve
 from sklearn.model_selection import validation_curve as _validation_curve
 from sklearn.utils import indexable
 
-from certifit._limits import corrected_limits
+from certifit._limits import corrected_limits, held_out_share
 from certifit._types import CV, Array, Estimator, MatrixLike, VectorLike
 from certifit.metrics import Interval
 from certifit.model_selection._scoring import ScoringLike
@@ -141,7 +141,7 @@ def _folds(estimator: Estimator, X: MatrixLike, y: VectorLike, cv: CV, groups: A
     X, y, groups = indexable(X, y, groups)
     drawn = folds(X, y, cv, classifier=is_classifier(estimator), groups=groups)
     judged = float(np.mean([len(test) for _, test in drawn]))
-    return drawn, judged, float(np.mean([len(test) / len(train) for train, test in drawn]))
+    return drawn, judged, held_out_share(drawn)
 
 
 def validation_curve(

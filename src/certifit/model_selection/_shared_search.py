@@ -17,7 +17,7 @@ from sklearn.utils import Tags, get_tags, indexable
 
 from certifit import _notebook
 from certifit._errors import respelled
-from certifit._limits import corrected_limits
+from certifit._limits import corrected_limits, held_out_share
 from certifit._sklearn import check_sample_weight, has_callbacks
 from certifit._types import Array, BaseEstimator, Folds, Grid, Matrix, MatrixLike, Named, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted
@@ -167,7 +167,7 @@ class SharedSearch(_BaseSearch):
                 return np.nan
             X, y, groups = indexable(X, y, groups)
             split = folds(X, y, self.cv, classifier=is_classifier(self.estimator), groups=groups)
-        return float(np.mean([len(test) / len(train) for train, test in split]))
+        return held_out_share(split)
 
     def _table(self, found: Run, grid: Grid) -> Results:
         """``cv_results_``, laid out by scikit-learn."""
@@ -195,7 +195,7 @@ class SharedSearch(_BaseSearch):
 
     def _choose(self, results: Results, split: Folds, chooser: str | None) -> None:
         self.cv_results_ = results
-        self._held_out = float(np.mean([len(test) / len(train) for train, test in split]))
+        self._held_out = held_out_share(split)
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
             self.__dict__.pop(name, None)
         if chooser is None and not callable(self.refit):

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from certifit import metrics
-from certifit._limits import corrected_limits
+from certifit._limits import corrected_limits, held_out_share
 from certifit._types import Array, Named, Record
 from certifit.certificates import Data, issue
 from certifit.certificates.isotonic import pooled
@@ -171,7 +171,7 @@ def recalibration(result: Result, work: Work, deadline: float = float("inf")) ->
         before = float(np.mean((p - y) ** 2))
         for name, made in (("sigmoid", Sigmoid()), ("isotonic", Isotonic())):
             gains[name].append(before - float(np.mean((made.fit(*inner).apply(p) - y) ** 2)))
-    held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))
+    held_out = held_out_share(work.folds)
     out: dict[str, Any] = {}
     for name, gain in gains.items():
         low, high, _ = corrected_limits(np.array(gain), held_out, 1.0 - 0.05 / len(gains))

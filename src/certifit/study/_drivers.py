@@ -19,7 +19,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
-from certifit._limits import corrected_limits
+from certifit._limits import corrected_limits, held_out_share
 from certifit._types import Array, BaseEstimator, Named, Pipeline, Record
 from certifit.files import Column
 from certifit.study._judge import Answers, answers_of, score
@@ -65,7 +65,7 @@ def importance(result: Result, work: Work, deadline: float = float("inf")) -> Re
             tables = [held.shuffled(columns, rng) for columns in some for _ in range(_SHUFFLES)]
             left = np.reshape(_scores(held.model, work, rows, tables), (len(some), _SHUFFLES))
             lost[k, first : first + many] = whole - left.mean(axis=1)
-    held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))
+    held_out = held_out_share(work.folds)
     names = [c.source for c in work.schema.columns]
     found: list[dict[str, Any]] = []
     for g, columns in enumerate(groups):

@@ -85,9 +85,7 @@ def owners_of(pipeline: Pipeline) -> list[str]:
     steps = [step for _, step in getattr(pipeline, "steps", [])]
     if not steps or type(steps[0]).__name__ != "TableEncoder" or steps[0].gaps:
         return []
-    encoder = steps[0]
-    wide = [*encoder.names, *(encoder.names[j] for j, _ in encoder.parts_)]  # parts of a date are the date's
-    owners = [wide[j] for j in (*encoder.kept_, *encoder.marked_, *encoder.level_column_)]
+    owners = [steps[0].names[j] for j in steps[0].owners_]
     for step in steps[1:-1]:
         if type(step).__name__ != "AdditiveBasis":
             return []

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._limits import held_out_share
 from certifit._types import Array, Pipeline, Record
 from certifit.study import _calibration, _drivers, _shapes, _slices, _threshold, _winner
 from certifit.study._black_box import NOTHING
@@ -89,7 +90,7 @@ def _probabilities(held: _winner.HeldOut, maps: Callable[[], Record | None], wor
 def _wanted(p: Array, happened: Array, fold: Array, work: Work, design: Design) -> Record | None:
     """The threshold that was asked for."""
     if design.costs is not None:
-        held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))
+        held_out = held_out_share(work.folds)
         return _threshold.by_costs(p, happened, fold, design.costs, held_out)
     return None if design.require is None else _threshold.by_rule(p, happened, _threshold.Rule.read(design.require))
 

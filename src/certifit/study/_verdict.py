@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
-from certifit._limits import corrected_limits
+from certifit._limits import corrected_limits, held_out_share
 from certifit._types import Array, Named, Record
 from certifit.study._black_box import NOTHING
 from certifit.study._judge import Measure
@@ -84,7 +84,7 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
     if not complete:
         errors = "; ".join(f"{r.name}: {r.error}" for r in results if r.error)
         raise RuntimeError(f"No model could be compared: {errors or 'the time budget was too short'}.")
-    held_out = float(np.mean([len(test) / len(train) for train, test in folds]))
+    held_out = held_out_share(folds)
     baseline = next((r for r in complete if r.name == "baseline"), None)
     models = [r for r in complete if r is not baseline]
     if baseline is not None:
@@ -197,7 +197,7 @@ def _step_down(rivals: Sequence[Result], winner: Result, held_out: float) -> dic
 
 def yardsticks(results: Sequence[Result], verdict: Verdict, folds: Sequence[Fold]) -> list[Record]:
     """How models that are never chosen compare with the choice, in words and figures (95 % intervals)."""
-    held_out = float(np.mean([len(test) / len(train) for train, test in folds]))
+    held_out = held_out_share(folds)
     found = []
     for r in results:
         if not r.candidate.yardstick or not r.complete(len(folds)) or not np.all(np.isfinite(r.scores)):
