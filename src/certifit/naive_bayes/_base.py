@@ -85,6 +85,10 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
     _prior: Array  # class probabilities in use
     classes_: Array
 
+    def _class_evidence(self) -> Record:
+        """What a proof says of the classes."""
+        return {"classes": np.asarray(self.classes_), "class_prior": self._prior, "prior_rule": self._prior_rule}
+
     @property
     def _prior_rule(self) -> str:
         """Where the class probabilities come from, in the words of the certificates."""
@@ -103,8 +107,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         Certificate
         """
         check_is_fitted(self, "statistics_")
-        shares = {"classes": np.asarray(self.classes_), "class_prior": self._prior, "prior_rule": self._prior_rule}
-        return issue(self._proof_kind, Data.of(X, y, sample_weight), shares | self._evidence())
+        return issue(self._proof_kind, Data.of(X, y, sample_weight), self._class_evidence() | self._evidence())
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:
         """Estimate from rows X (sparse where the model allows it) with classes y; weight k is k copies of a row."""

@@ -13,9 +13,8 @@ import scipy.sparse
 from sklearn.utils.validation import check_non_negative
 
 from certifit._sklearn import Interval, usual
-from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike, Weights
-from certifit._validation import check_is_fitted, validate_data
-from certifit.certificates import Certificate, Data, issue
+from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
+from certifit._validation import validate_data
 from certifit.naive_bayes._base import (
     Alpha,
     Boundary,
@@ -221,21 +220,8 @@ class ComplementNB(CountingNB):
         scores = -_weigh(X, -self.feature_log_prob_)
         return scores + self.class_log_prior_ if len(self.classes_) == 1 else scores
 
-    def certify(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Certificate:
-        """Prove that the weights are those of the given data.
-
-        Parameters
-        ----------
-        X, y, sample_weight :
-            All data the model was fitted to.
-
-        Returns
-        -------
-        Certificate
-        """
-        check_is_fitted(self, "statistics_")
-        evidence = {"classes": np.asarray(self.classes_), **self._evidence()}
-        return issue(self._proof_kind, Data.of(X, y, sample_weight), evidence)
+    def _class_evidence(self) -> Record:
+        return {"classes": np.asarray(self.classes_)}  # the weights know no shares of classes
 
     def _evidence(self) -> Record:
         return {"alpha": self._alpha(), "feature_weights": self.feature_log_prob_, "norm": bool(self.norm)}

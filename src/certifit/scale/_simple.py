@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array, BaseEstimator
+from certifit._types import BaseEstimator
 from certifit.certificates.class_sums import ClassTotals, Counts, means_and_variances
 from certifit.certificates.mixed_sums import Layout, MixedSums, MixedTotals
 from certifit.certificates.moments import near
@@ -38,11 +38,7 @@ def fit_gaussian(job: Job, model: BaseEstimator) -> None:
     name_features(model, job.plan.numbers)
     scatter = np.maximum(variance.mid, 0.0) * total[:, None]
     model._adopt_seen(ClassMoments(total, grid.centre + mean.mid, scatter), seen.classes)
-    job.promise(model, "gaussian-sums", {**_shares(model), **model._evidence(), **seen.sums, "digits": 3})
-
-
-def _shares(model: BaseEstimator) -> dict[str, Array]:
-    return {"classes": np.asarray(model.classes_), "class_prior": model._prior, "prior_rule": model._prior_rule}
+    job.promise(model, "gaussian-sums", {**model._class_evidence(), **model._evidence(), **seen.sums, "digits": 3})
 
 
 def fit_counting(job: Job, model: BaseEstimator) -> None:
@@ -71,8 +67,7 @@ def fit_counting(job: Job, model: BaseEstimator) -> None:
         cells = cells[:, d:]
     model._adopt_seen(ClassCounts(found.weight.mid, cells, sizes), seen.classes)
     complement = isinstance(model, ComplementNB)
-    shares = {"classes": np.asarray(model.classes_)} if complement else _shares(model)
-    evidence = {**shares, **model._evidence(), "columns": d, **seen.weights}
+    evidence = {**model._class_evidence(), **model._evidence(), "columns": d, **seen.weights}
     job.promise(model, "complement-sums" if complement else "counted-sums", evidence)
 
 
@@ -101,7 +96,7 @@ def fit_mixed(job: Job, model: BaseEstimator) -> None:
     model._adopt_seen(_mixed_statistics(found, layout, grid), seen.classes)
     own: dict[str, Any] = {"numeric": np.array(numeric, dtype=int), "discrete": np.array(discrete, dtype=int)}
     own |= {"centre": grid.centre, "exponent": grid.exponent, "digits": 3}
-    job.promise(model, "mixed-sums", {**_shares(model), **model._evidence(), **own, **seen.weights})
+    job.promise(model, "mixed-sums", {**model._class_evidence(), **model._evidence(), **own, **seen.weights})
 
 
 def _category_names(model: BaseEstimator, values: list[Any], kind: str, name: str) -> list[str]:
