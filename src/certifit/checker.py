@@ -120,15 +120,15 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
     def at(self, numbers): return [whole(i, 0, self.rows) for i in numbers]  # rows, by their numbers
     products, columns = lambda t, w: [dot(row, w) for row in t.numbers()], lambda t: [list(c) for c in zip(*t.numbers())]
     def names(self):
-        need(len(self.y or ()) == 1, "no labels, or several targets")
-        return sorted({key(v) for v in self.y[0]})
+        need(len(self.y or ()) == 1, "no labels, or several targets"); return sorted({key(v) for v in self.y[0]})
     def codes(self, classes):  # the place of every label among the classes
         need(len(place := {key(c): k for k, c in enumerate(classes)}) == len(classes) > 1 == len(self.y or ()), "no labels, or two alike")
         need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name")
         return [place[key(v)] for v in self.y[0]]
-    def groups(self, names):
-        k = self.codes(names)
-        return [[i for i, c in enumerate(k) if c == j] for j in range(len(names))]
+    def groups(self, names):  # rows by their label, which of a row without weight need not be named
+        need(len(rows := {key(c): [] for c in names}) == len(names) > 0 < len(self.y or ()) < 2, "no labels, or two alike")
+        for i, v in enumerate(self.y[0]): need(key(v) in rows or not self.weight[i], "an unnamed label"); rows.get(key(v), []).append(i)
+        return [*rows.values()]
     def shares(self, names): return [total(self.w[i] for i in rows) / total(self.w) for rows in self.groups(names)]
 def column_bytes(column):  # floats as little-endian bytes (−0 as 0), words as JSON behind their lengths
     if all(type(v) is float for v in column): return struct.pack("<%dd" % len(column), *[v + 0.0 for v in column])
@@ -158,8 +158,7 @@ def read_table(paths):  # a CSV file with the header x0, x1, …, then y or y0, 
 def read_csv(path):
     with open(path, newline="", encoding="utf-8-sig") as f: return [*csv.reader(f, quoting=csv.QUOTE_NONNUMERIC)]
 def read_npy(path):  # the head is one line, a dictionary
-    raw = pathlib.Path(path).read_bytes()
-    body = raw.index(b"\n") + 1
+    raw = pathlib.Path(path).read_bytes(); body = raw.index(b"\n") + 1
     head = ast.literal_eval(raw[raw.index(b"{") : body].decode())
     kind = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "b1": "?"}[head["descr"][1:]]
     flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]
@@ -436,7 +435,7 @@ def prove_principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (�
     more = N(0) if len(U) == len(d) else lift(B, trace)  # what the diagonal needs on top
     bound = trace if len(U) == len(d) else total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau + more) * len(U)
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
-    return {**found, "relative_gap": up(gap / trace), "reconstruction_error": up(trace - kept)}
+    return {**found, **({"relative_gap": up(gap / trace)} if trace > 0 else {}), "reconstruction_error": up(trace - kept)}
 def distances(e, w, X, q):  # of all rows, exactly: the power p of the distance, and p; of the cosine −s|s|/‖x‖², or 0 for a row of zeros
     if e.metric == "cosine":
         inner = [(sum(c * a * b for c, a, b in zip(w, x, q)), sum(c * a * a for c, a in zip(w, x))) for x in X]
@@ -475,7 +474,8 @@ def prove_edited_neighbors(table, e):  # kept is who has the label that most of 
 def prove_constant(table, e):  # the mean is best for squared loss, the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
     need(e.loss in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
     p, q = (table.shares(e.classes), vec(e.shares, len(e.classes))) if e.loss == "log" else ([], [])
-    if e.loss == "squared": m, var = moments(table.w, vec(table.y[0]), range(table.rows)); gap = (m - e.value[0])**2; value = var + gap
+    r, S = [v - e.value[0] for v in vec(table.y[0])] if not p else [], total(table.w)
+    if e.loss == "squared": value, gap = dot(table.w, [v**2 for v in r]) / S, (dot(table.w, r) / S)**2
     else: value, gap = -dot(p, [log(v) for v in q]), total((a - b)**2 / b for a, b in zip(p, q)) + abs(total(q) - 1)
     need(all(0 < v <= 1 for v in q), "shares that are no probabilities"); return {"value": near(value), "gap": up(gap)}
 def prove_finite_bayes(table, e):
@@ -487,14 +487,14 @@ def prove_finite_bayes(table, e):
     return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
 def prove_conjugate_posterior(table, e):  # the parameters are those of the prior and sums over the rows; errors as shares of their size
     k, prior, normal, x = table.rows, vec(e.prior), e.family.startswith("normal"), [v for v, in table.numbers()]; S, Q = total(x), dot(x, x)
-    family = {"beta": lambda a, b: [a + S, b + k - S], "gamma": lambda a, b: [a + S, b + k],
-              "dirichlet": lambda *a: [v + sum((u - j).zero() for u in x) for j, v in enumerate(a)],
-              "normal": lambda m, v, s: [(m * s + v * S) / (s + v * k), v * s / (s + v * k), s], "normal-inverse-gamma": lambda m, c, a, b:
-              [(c * m + S) / (c + k), c + k, a + N(k) / 2, b + (Q + c * m**2 - (c * m + S)**2 / (c + k)) / 2]}[e.family]
+    family = {"beta": lambda a, b: [N(1), a + S, b + k - S], "gamma": lambda a, b: [N(1), a + S, b + k],  # D, then parameters times D
+              "dirichlet": lambda *a: [N(1), *(v + sum((u - j).zero() for u in x) for j, v in enumerate(a))], "normal": lambda m, v, s:
+              [s + v * k, m * s + v * S, v * s, s * (s + v * k)], "normal-inverse-gamma": lambda m, c, a, b: [c + k, c * m + S,
+              (c + k)**2, (a + N(k) / 2) * (c + k), (b * 2 + Q + c * m**2) * (c + k) / 2 - (c * m + S)**2 / 2]}[e.family]
     if not normal: [whole(v, 0, {"beta": 2, "dirichlet": len(prior)}.get(e.family, math.inf)) for v, in table.X]  # counts, or categories
     need(not table.y and table.given is None and len(prior) > 1 and all(v > 0 for v in prior[normal:]), "a prior or data that are none")
-    right = family(*prior); size = [largest(map(abs, [prior[0], *x])) if normal and not j else v for j, v in enumerate(right)]
-    error = largest(abs(a - b) / c if c > 0 else abs(a - b) * 2.0**1000 for a, b, c in zip(vec(e.posterior, len(prior)), right, size))
+    D, *right = family(*prior); size = [largest(map(abs, [prior[0], *x])) * D if normal and not j else v for j, v in enumerate(right)]
+    error = largest(abs(a * D - b) / (c if c > 0 else D * 2.0**-1000) for a, b, c in zip(vec(e.posterior, len(prior)), right, size))
     need(error <= 1e-9, "another posterior"); return {"error": up(error), "observations": k}
 def moments(w, x, rows):  # mean and variance of some rows of a column
     W = total(w[i] for i in rows); m = total(w[i] * x[i] for i in rows) / W; return m, total(w[i] * (x[i] - m)**2 for i in rows) / W
@@ -515,9 +515,11 @@ def prove_class_centres(table, e):  # a point off the mean by δ costs W·δ² m
     need(((middle and table.given is None) or e.distance == "euclidean") and all(groups) and len(C) == len(groups), "no such centres")
     cells = [(x, rows, m) for rows, c in zip(groups, C) for x, m in zip(table.columns(), c)]
     if middle: off, right = [], all(2 * max(sum(x[i] < m for i in rows), sum(x[i] > m for i in rows)) <= len(rows) for x, rows, m in cells)
-    else: off = [(*moments(w, x, rows), m, total(w[i] for i in rows)) for x, rows, m in cells]
-    need(all(abs(a - m) <= v.sqrt() * 1e-9 + abs(m) * 2.0**-49 for a, v, m, _ in off) and (not middle or right), "a wrong centre")
-    return {"classes": len(C), **({} if middle else {"gap": up(total((a - m)**2 * W for a, _, m, W in off))})}
+    else: off = [(*moments(w, x, rows), m) for x, rows, m in cells]
+    need(all(abs(a - m) <= v.sqrt() * 1e-9 + abs(m) * 2.0**-49 for a, v, m in off) and (not middle or right), "a wrong centre")
+    return {"classes": len(C), **({} if middle else {"gap": up(total(pull(w, table.numbers(), *v) for v in zip(groups, C)))})}
+def pull(w, X, rows, c):  # how far the squared distances of rows to a point are above those to their mean
+    return total(total(w[i] * (X[i][j] - v) for i in rows)**2 for j, v in enumerate(c)) / total(w[i] for i in rows)
 def smoothing(a, d): a = vec(a if type(a) is list else [a] * d, d); need(least(a) >= 0, "a negative α"); return a  # α for each column
 def prove_complement_counts(table, e):  # a weight is −log of a column's share of counts plus α in all other classes, or that over their sum
     w, X, worst, F = table.w, table.numbers(), [], mat(e.feature_weights, len(e.classes), table.width)
@@ -593,14 +595,16 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
     names, held, drawn, tol = e.get("categories") or [None] * len(d), e.get("validation") or [], e.get("drawn"), n(1e-9)
     X, alpha, light, few = [coded(*c) for c in zip(zip(*table.X), names)], n(e.alpha), n(e.min_weight_leaf), whole(e.min_samples_leaf, 1)
     tests, used = {i for i in table.at(held) if w[i]}, {i for i, v in enumerate(w) if v}; mass = sum(w[i] for i in used - tests) * len(Y)
-    need(alpha >= 0 <= light and len({*held}) == len(held) and (not held or len(Y) == 1), "rules that do not fit"); seen, short = {}, [N(0)]
+    need(alpha >= 0 <= light and len({*held}) == len(held) and (len(Y) == 1 or not (held or any(names))), "rules that do not fit")
+    seen, short = {}, [N(0)]
     def weigh(rows): return [sum(c) for c in zip(*(parts[i] for i in rows))]
     def goes_left(t, i):  # by the side for missing cells, a threshold, or a group of categories
         j = whole(e.feature[t], 0, len(d)); v, group = X[j][i], None if names[j] is None else e.sets[whole(e.group[t], 0)]
         return e.missing_left[t] == 1 if v != v else v <= e.threshold[t] if group is None else group[int(v)] == 1
     def node(t, here, tried):  # the least cost of a pruning below a node, the cost of the stated one, and its impurity
         side, value, y = weigh(here), e.value[t], Y[0]; stated, right = vec(sum(value, [])), [N(v) / side[0] for v in side[1:]]
-        impure = seen[t] = (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
+        pure = len({*zip(*([y[i] for i in here] for y in table.y))}) == 1  # then the impurity is 0, which intervals leave open
+        impure = seen[t] = N(0) if pure else (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
         if formula: off, size = apart(stated, right), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
         else: size = least_costs(*side); off = [total(abs(y[i] - a) * w[i] for i in here) - v for a, y, v in zip(stated, Y, size)]
         need(len(stated) == len(size) and all(a <= b * tol for a, b in zip(off, size)), "node %d: a wrong value" % t)

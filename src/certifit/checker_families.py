@@ -16,7 +16,7 @@ N, Record, Table, Cholesky = checker.N, checker.Record, checker.Table, checker.C
 n, need, vec, mat, whole, truth, key = (getattr(checker, f) for f in "n need vec mat whole truth key".split())
 total, largest, least, dot, length, apart = (getattr(checker, f) for f in "total largest least dot length apart".split())
 exp, log, join, up, low, near = (getattr(checker, f) for f in "exp log join up low near".split())
-away, plogp, softplus, scatter = (getattr(checker, f) for f in "away plogp softplus scatter".split())
+away, plogp, softplus, scatter, pull = (getattr(checker, f) for f in "away plogp softplus scatter pull".split())
 machines, gram, nearest = checker.machines, checker.gram, checker.nearest
 
 # -- more functions ---------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def prove_kernel_density(table, e):
         "exponential": (lambda u: exp(-u), lambda: V * math.factorial(d)),
         "linear": (lambda u: (1 - u).max0(), lambda: V / (d + 1)),
         "epanechnikov": (lambda u: (1 - u**2).max0(), lambda: 2 * V / (d + 2)),
-        "cosine": (lambda u: cos_quarter(least((u, N(1)))).max0(), lambda: d * V * cosine_integral(d - 1)),
+        "cosine": (lambda u: N(0) if u >= 1 else cos_quarter(least((u, N(1)))).max0(), lambda: d * V * cosine_integral(d - 1)),
     }[e.kernel]
     far = {"euclidean": length, "manhattan": total, "chebyshev": largest}[e.metric]
     scale = total(w) * mass() * h**d
@@ -637,7 +637,7 @@ def prove_clustering(table, e):
     found = {
         "clusters": len(C), "value": up(value), "bound": low(bound), "gap": up((value - bound).max0()), "bound_method": e.method,
         "reassignment_gain": up(total(a * largest(d[c] - v for v in d) for a, d, c in own)),
-        "move_gain": up(largest(moves)), "centre_gain": up(total(w * away(m, c) for w, m, c in zip(W, M, C))),
+        "move_gain": up(largest(moves)), "centre_gain": up(total(pull(s, X, part, c) for part, c in zip(parts, C) if part)),
     }
     return {**found, "excess": up((value - bound).max0() / bound)} if bound > 0 else found
 

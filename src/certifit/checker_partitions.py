@@ -132,7 +132,10 @@ def prove_margin_sums(table, e):
 
 def margin_bound(X, y, s, w, b, d, width, lam, factor, free):
     """F of one machine, and what it is at most above its minimum."""
-    y, hinge = [whole(v) for v in y], not width.zero()
+    y, hinge, around = [whole(v) for v in y], not width.zero(), X
+    if free:  # where the slopes balance it does not matter from where the columns are measured
+        middle = [(largest(c) + least(c)) / 2 for c in zip(*X)]
+        around = [[v - m for v, m in zip(x, middle)] for x in X]
     short = [1 - (dot(x, w) + b) * v for x, v in zip(X, y)]
 
     def slope(t, v):  # of the hinge rounded over the width, or of its square, at a shortfall t
@@ -141,7 +144,7 @@ def margin_bound(X, y, s, w, b, d, width, lam, factor, free):
     here = [slope(t, v) for t, v in zip(short, y)]
     ends = [[slope(t - v * side * d, v) for t, v in zip(short, y)] for side in (-1, 1)]  # at b − δ and b + δ; they grow with b
     need(not free or dot(s, ends[0]) <= 0 <= dot(s, ends[1]), "slopes that do not balance within reach of the offset")
-    pull = [total(a * join(u, t) * x[j] for a, u, t, x in zip(s, *ends, X)) for j in range(len(w))]
+    pull = [total(a * join(u, t) * x[j] for a, u, t, x in zip(s, *ends, around)) for j in range(len(w))]
     penalty_ = lam * factor * total(v**2 for v in w)
     term = lam * factor * total((v + q / (2 * factor * lam)) ** 2 for v, q in zip(w, pull))  # Λf‖w − v/2f‖², Λv = −Σ c u(b*) x
     if not hinge:  # the Fenchel–Young terms are zero at b*, and F(w, b) − F(w, b*) ≤ |F′| δ
@@ -163,9 +166,7 @@ def prove_cluster_sums(table, e):
     for c, centre in enumerate(C):
         rows = [i for i, v in enumerate(label) if v == c and not s[i].zero()]
         if rows:
-            W = total(s[i] for i in rows)
-            mean = [total(s[i] * X[i][j] for i in rows) / W for j in range(table.width)]
-            moved = moved + W * away(mean, centre)
+            moved = moved + checker.pull(s, X, rows, centre)
     H, sums = scatter(s, columns), [dot(s, x) for x in columns]
     A = [[H[max(i, j)][min(i, j)] - sums[i] * sums[j] / S for j in range(table.width)] for i in range(table.width)]
     bound = least_scatter(A, k)
@@ -212,7 +213,8 @@ def eigenvectors(A):
                 rotate(A, U, i, j)
         order = sorted(m, key=lambda i: -A[i][i])
         exact = [[N(int(u * 2**160), None, -160) for u in U[i]] for i in order]
-        size = N(int(scale * D(2) ** 400), None, -400)
+        places = 400 - 4 * min(0, scale.adjusted())  # 400 behind its first digit, also where the table is tiny
+        size = N(int(scale * D(2) ** places), None, -places)
         return [N(int(A[i][i] * 2**160), None, -160) * size for i in order], exact
 
 def rotate(A, U, i, j):

@@ -446,7 +446,7 @@ class NormalInverseGamma(Conjugate):
         centre = float(t.mean())
         within = float(np.sum((t - centre) ** 2))
         k = self.strength + n
-        scale = self.scale + 0.5 * within + 0.5 * self.strength * n / k * centre**2
+        scale = self.scale + 0.5 * within + 0.5 * self.strength * n / k * float(np.square(centre))
         return NormalInverseGamma(self.location + n / k * centre, k, self.shape + n / 2, scale)
 
     @property

@@ -97,7 +97,7 @@ def to_float(x: Numeric) -> Numeric:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def gamma(k: int) -> float:

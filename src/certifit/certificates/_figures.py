@@ -74,7 +74,8 @@ def _ends(value: Any) -> tuple[float, float]:
 
     if isinstance(value, Ball):
         return float(to_float(value.mid)), float(np.nextafter(to_float(value.rad), np.inf))
-    return float(to_float(value)), 0.0
+    mid = float(to_float(value))
+    return mid, 0.0 if mid or value == 0 else float(np.nextafter(0.0, 1.0))  # a rational below the smallest float
 
 
 def _widen(x: float) -> float:

@@ -123,7 +123,7 @@ def proof_of(certificate: Certificate) -> str:
     figures = {
         k: v for k, v in certificate.figures.items() if k in PROVED[certificate.kind] and _definite(certificate.kind, v)
     }
-    if certificate.kind in ("duality", "local", "least-squares") and _rounded(figures):
+    if PROVED[certificate.kind][:4] == _OPTIMALITY and certificate.kind != "clustering" and _rounded(figures):
         del figures["value"]
     record = {
         "format": FORMAT,
@@ -403,6 +403,11 @@ def _mercer_limit(evidence: Evidence) -> str:
     return _kernel_limit(evidence)
 
 
+def _gaussian_limit(evidence: Evidence) -> str:
+    none = not np.all(np.asarray(evidence["var"], dtype=float) > 0.0)
+    return "the checker measures errors in standard deviations, and one of them is zero" if none else ""
+
+
 def _mixed_limit(evidence: Evidence) -> str:
     """A class without any cell of a numeric column, and columns that never change, have variances by convention."""
     var = np.asarray(evidence.get("var", np.zeros((1, 0))), dtype=float)
@@ -451,6 +456,8 @@ _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "condensed-neighbors": _neighbors_limit,
     "duality": _optimality_limit,
     "edited-neighbors": _neighbors_limit,
+    "gaussian-counts": _gaussian_limit,
+    "gaussian-sums": _gaussian_limit,
     "hard-margin": _kernel_limit,
     "harmonic-labels": _graph_limit,
     "kernel-density": _density_limit,

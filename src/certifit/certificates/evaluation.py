@@ -144,7 +144,11 @@ def _absolute(y: Array, p: Array, w: Array) -> float:
 
 
 def _r2(y: Array, p: Array, w: Array) -> float:
-    total, left = float(w @ np.square(y - w @ y / w.sum())), float(w @ np.square(y - p))
+    unit = -int(np.frexp(max(np.abs(y).max(), np.abs(p).max()))[1])  # a power of two, so that no square vanishes
+    y, p = np.ldexp(y, unit), np.ldexp(p, unit)
+    around = y - w @ y / w.sum()
+    around = around - w @ around / w.sum()  # the mean again, now without the rounding of large numbers
+    total, left = float(w @ np.square(around)), float(w @ np.square(y - p))
     if total == 0:  # a fold of equal values: scikit-learn's convention
         return 1.0 if left == 0 else 0.0
     return 1.0 - left / total

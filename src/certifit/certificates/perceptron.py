@@ -82,7 +82,8 @@ class PerceptronRun(Kind):
             "value": equal(total),
             "bound": upper(bound) if np.isfinite(bound) else equal(float("inf")),
         }
-        return Proof(figures, (*checks, Check("no more mistakes than the bound", total <= bound)))
+        known = not separable or bool(np.isfinite(bound))  # an infinite bound says nothing
+        return Proof(figures, (*checks, Check("no more mistakes than the bound", known and total <= bound)))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         made = f"{figures.get('value')} mistake" + ("" if figures.get("value") == 1 else "s")

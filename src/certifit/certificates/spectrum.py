@@ -151,10 +151,11 @@ class PrincipalComponents(Kind):
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         n = figures["components"]
         these = "This component retains" if n == 1 else f"These {n} components retain"
-        return (
-            f"{these} a variance of {figures['value']:.6g}; no other {n}-dimensional subspace retains more by over "
-            f"{figures['relative_gap']:.1e} of the whole."
-        )
+        more = f"{figures['relative_gap']:.1e} of the whole"
+        if not np.isfinite(figures["relative_gap"]):  # rounding leaves open whether there is any variance
+            more = f"{figures['gap']:.1e}"
+        kept = f"{these} a variance of {figures['value']:.6g}"
+        return f"{kept}; no other {n}-dimensional subspace retains more by over {more}."
 
 
 def subspace_proof(
@@ -190,7 +191,7 @@ def subspace_proof(
     share = gap / total if float(total.lower) > 0 else Ball(0.0 if float(gap.upper) == 0.0 else np.inf)
     figures = {
         "components": equal(n),
-        "value": lower(kept),
+        "value": lower(0.0) if lower(kept).stated < 0.0 else lower(kept),  # a variance is not negative
         "bound": upper(bound),
         "gap": upper(gap),
         "relative_gap": upper(share),

@@ -22,6 +22,7 @@ from certifit.decomposition import _spectrum as roads
 from certifit.decomposition._covariance import Covariance
 from certifit.decomposition._dimension import components_for_share, most_probable_dimension
 from certifit.decomposition._proof import measured_slack, rounding_slack
+from certifit.design import OVERFLOW
 
 _FLOATS = (np.float64, np.float32)
 _ROWS = 1 << 15  # rows projected at a time
@@ -123,7 +124,10 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if solver == "auto":
             solver = roads.choose_solver(X.shape, self.n_components, scipy.sparse.issparse(X))
         self._check_count(X.shape, solver)
-        spectrum = self._solve(X, solver)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spectrum = self._solve(X, solver)
+        if not np.isfinite(spectrum.total):
+            raise ValueError(OVERFLOW)
         self.__dict__.pop("statistics_", None)
         self._name(spectrum, X.shape, solver, X.dtype)
         self._promise_certificates(lambda: (self.certify(given),), given)

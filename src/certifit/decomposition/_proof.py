@@ -32,9 +32,9 @@ def rounding_slack(data: Data, dtype: npt.DTypeLike, spread: float | None = None
     spread = _variance(data) if spread is None else spread
     # Rows far from zero: X − mean is exact to its own rounding, but the mean is stored with its own spacing.
     size = largest(data.X)
-    mean = d * (float(np.finfo(dtype).eps) * size) ** 2 * 16.0
+    mean = d * float(np.square(float(np.finfo(dtype).eps) * size)) * 16.0  # infinite where it overflows
     if hasattr(data.X, "multiply"):
-        mean += 64.0 * 2.0**-53 * d * size**2  # sparse rows are centred after the product
+        mean += 64.0 * 2.0**-53 * d * float(np.square(size))  # sparse rows are centred after the product
     return float((steps + stored) * spread + mean)
 
 

@@ -11,9 +11,18 @@ from certifit.design._fingerprint import fingerprint, look
 from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
 from certifit.design._gram_blocks import Blocks, TwiceBlocks, WholeBlocks, blocks
 from certifit.design._gram_pass import GramBeside, GramSum, compiled_loop_suits, gram_pass, many_products, read_only
-from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, lifted_cholesky, powers_of_two, pseudo_inverse
+from certifit.design._linalg import (
+    OVERFLOW,
+    Cholesky,
+    PseudoInverse,
+    cholesky,
+    lifted_cholesky,
+    powers_of_two,
+    pseudo_inverse,
+)
 
 __all__ = [
+    "OVERFLOW",
     "Block",
     "Blocks",
     "Cells",

@@ -15,6 +15,8 @@ from scipy.linalg.lapack import dpocon, dpotrf
 from certifit._types import Array
 from certifit.parallel import one_thread
 
+OVERFLOW = "Floating-point under-/overflow occurred in the fit: rescale columns and weights first."
+
 
 @dataclass(frozen=True)
 class Cholesky:
@@ -88,7 +90,7 @@ class PseudoInverse:
 def pseudo_inverse(H: Array) -> PseudoInverse:
     """Eigenvalues below rounding count as zero."""
     if not np.all(np.isfinite(H)):  # LAPACK would never come back
-        raise ValueError("Floating-point under-/overflow occurred in the fit: rescale columns and weights first.")
+        raise ValueError(OVERFLOW)
     with one_thread():
         values, vectors = scipy.linalg.eigh(H, check_finite=False)
     keep = values > len(H) * 1e-14 * max(float(values[-1]), 1e-300)

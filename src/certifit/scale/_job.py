@@ -228,7 +228,8 @@ class Job:
         own = self.plan.without_features()
         mass = self.run(Weights(seen.classes, exponent), plan=own, task="adding the weights", rows=seen.rows)
         if not np.all(mass > 0.0):
-            assert seen.classes is not None
+            if seen.classes is None:
+                raise TableError(f"The weights in column {self.plan.weight!r} are too small to add up: rescale them.")
             raise TableError(f"All rows of class {seen.classes[mass <= 0.0][0]} have weight zero.")
         return replace(seen, low=seen.low[:-1], high=seen.high[:-1], mass=mass, weight_exponent=exponent)
 

@@ -67,8 +67,8 @@ def adopt(model: BaseEstimator, job: Job, found: SecondMoments, seen: Seen) -> N
         model.dual_gap_ = gap / seen.total
         if gap > max(model.tol, 1e-9) * max(value, 1e-300):
             warnings.warn(
-                f"{type(model).__name__} stopped at a gap of {gap / value:.1e} of the objective; certificate_ has the "
-                "proved figure.",
+                f"{type(model).__name__} stopped at a gap of {gap / max(value, 1e-300):.1e} of the objective; "
+                "certificate_ has the proved figure.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -18,7 +18,7 @@ import numpy as np
 
 from certifit._trace import Trace
 from certifit._types import Array
-from certifit.design import CentredColumns
+from certifit.design import OVERFLOW, CentredColumns
 from certifit.losses import Squared
 from certifit.parallel import one_thread
 from certifit.solvers._driver import DriveEnd, drive
@@ -239,6 +239,8 @@ class _Search:
     def _approach(self, state: GramState, strength: float) -> GramState:
         """From zero towards a small strength by a few loosely solved steps, each with its own look at X."""
         top = float(np.max(self.reach(self.correlation), initial=0.0)) / self.l1
+        if not np.isfinite(top / strength):
+            raise ValueError(OVERFLOW)
         steps = int(np.ceil(np.log(max(top / strength, 1.0)) / -np.log(_CONTINUE))) - 1
         for a in np.geomspace(top, strength, min(steps, _STEPS) + 2)[1:-1] if steps > 0 else []:
             state = self._widen(state, float(a))

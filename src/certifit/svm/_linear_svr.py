@@ -14,7 +14,7 @@ from certifit._objective import Objective
 from certifit._sklearn import StrOptions, read_weights, usual
 from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit._validation import validate_data
-from certifit.design import powers_of_two
+from certifit.design import OVERFLOW, powers_of_two
 from certifit.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, best_offset
 from certifit.regularizers import SquaredL2
 from certifit.solvers import Solution
@@ -123,6 +123,8 @@ class LinearSVR(Certified, LinearPredictions, RegressorMixin, BaseEstimator):
         null = float(cost @ loss.value(np.full(len(y), level), y))
         spread = float(np.abs(y - level)[cost > 0.0].mean())
         unit = float(powers_of_two(np.array(spread)))
+        if not (np.isfinite(null) and 2.0**-500 < unit < 2.0**500):  # its square would be nothing, or infinite
+            raise ValueError(OVERFLOW)
         # With w in the same unit the objective is in its square: absolute errors then cost 1/unit as much.
         share = 1.0 / unit if loss.name == "epsilon_insensitive" else 1.0
         tube = _LOSSES[self.loss](float(self.epsilon) / unit)

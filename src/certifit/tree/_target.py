@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from certifit._types import Array
+from certifit.design import OVERFLOW
 from certifit.loops import tree_growing as loops
 from certifit.loops.tree_walking import add_up, merge_moments
 from certifit.tree._structure import Tree, sums_per_node
@@ -87,7 +88,10 @@ def fixed_point(target: TreeTarget, criterion: int) -> Scaled:
     elif whole:
         weights = np.asarray(w).astype(np.int64)
     else:
-        weight_scale = 2.0 ** (60 - int(np.ceil(np.log2(target.total))))
+        size = float(np.log2(target.total))
+        if not abs(size) < 900.0:
+            raise ValueError(OVERFLOW)
+        weight_scale = 2.0 ** (60 - int(np.ceil(size)))
         weights = np.maximum(np.rint(np.asarray(w) * weight_scale), 1.0).astype(np.int64)
     table = np.zeros(1, dtype=np.int64)
     targets, values, gain_unit = np.zeros(1, dtype=np.int64), np.zeros(1), 1.0 / weight_scale
