@@ -432,8 +432,8 @@ def prove_principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (�
     need(U and skew < 1e-5 and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
     kept, trace, mu = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)), total(A[i][i] for i in d), values[-1]
     B = [[total((v - mu) * u[i] * u[j] for u, v in zip(U, values)) - A[i][j] + (mu + tau if i == j else 0) for j in d] for i in d]
-    more = N(0) if len(U) == len(d) else lift(B, trace)  # what the diagonal needs on top
-    bound = trace if len(U) == len(d) else total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau + more) * len(U)
+    more = None if len(U) == len(d) else lift(B, trace)  # what the diagonal needs on top
+    bound = least((trace, total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau + more) * len(U))) if more else trace
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
     return {**found, **({"relative_gap": up(gap / trace)} if trace > 0 else {}), "reconstruction_error": up(trace - kept)}
 def distances(e, w, X, q):  # of all rows, exactly: the power p of the distance, and p; of the cosine −s|s|/‖x‖², or 0 for a row of zeros
@@ -607,7 +607,7 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
         impure = seen[t] = N(0) if pure else (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
         if formula: off, size = apart(stated, right), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
         else: size = least_costs(*side); off = [total(abs(y[i] - a) * w[i] for i in here) - v for a, y, v in zip(stated, Y, size)]
-        need(len(stated) == len(size) and all(a <= b * tol for a, b in zip(off, size)), "node %d: a wrong value" % t)
+        need(len(stated) == len(size) and all(a <= b * tol + 1e-300 * of_classes for a, b in zip(off, size)), "node %d: a wrong value" % t)
         top = value[0].index(max(value[0])); misses = (int(y[i] != top) if of_classes else (stated[0] - y[i])**2 for i in tried)
         price = total(N(w[i]) * miss for i, miss in zip(tried, misses)) if held else impure + alpha
         if e.left[t] < 0: return need(not truth(e.asks[t]), "a leaf that asks") or (price, price, impure)
@@ -624,11 +624,11 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
         need(len({*below} - {*seen}) == 2 and truth(e.asks[t]) >= max(e.asks[i] for i in below), "node %d: no node of a tree" % t)
         a, b = [node(child, *rows) for child, rows in zip(below, sides)]; best = least((price, a[0] + b[0]))
         return (best, a[1] + b[1], a[2] + b[2]) if e.asks[t] else (best, price, impure)
-    (best, kept, impurity), yes = node(0, sorted(used - tests), sorted(tests)), sum(e.asks); lost = (kept - best).max0()
+    (best, kept, impure), yes = node(0, sorted(used - tests), sorted(tests)), sum(e.asks); lost = (kept - best).max0() * int(len(seen) > 1)
     tiny = (abs(seen[0]) + int(of_classes)) * 1e-30; need(len(seen) == len(e.left) and lost <= kept * tol + tiny, "a better pruning exists")
     found = {"validation_loss": near(kept / sum(w[i] for i in tests))} if held else {"pruning_shortfall": up(lost)}
     found = {**found, "shortfall": up(largest(short))} if compared else found
-    return {**found, "questions": yes, "leaves": yes + 1, "outputs": len(Y), "impurity": near(impurity)}
+    return {**found, "questions": yes, "leaves": yes + 1, "outputs": len(Y), "impurity": near(impure)}
 def prove_tree(table, e, several=("classes", "class_weight")):  # for one target
     return prove_tree_general(table, Record(e, value=[[v] for v in e.value], **{k: [e[k]] for k in several if e.get(k)}))
 def away(x, c): return total((a - b)**2 for a, b in zip(x, c))

@@ -280,7 +280,7 @@ def prove_evidence_maximum(table, e):
     need(alpha > 0 < lam and least(hyper) >= 0 and total(s) > 0, "precisions that are not positive")
     offset, b, columns, S = truth(e.fit_intercept), n(e.intercept), table.columns(), total(s)
     need(offset or b.zero(), "an offset where there is none")
-    H, errors = scatter(s, columns), [v - z - b for z, v in zip(table.products(w), vec(y))]
+    H, errors = scatter(s, columns), [v - z for z, v in zip(table.products(w), vec(y))]  # at the best offset, whatever b is
     left = [a * r for a, r in zip(s, errors)]
     slope, squares = [dot(c, left) for c in columns], dot(left, errors)
     if offset:  # about the means
@@ -631,7 +631,8 @@ def prove_clustering(table, e):
     for c, i in ((c, i) for c, part in enumerate(parts) if len(part) > 1 for i in part):  # out of its cluster, and into another
         moves += [s[i] * (W[c] / (W[c] - s[i]) * far[i][c] - W[b] / (W[b] + s[i]) * far[i][b]).max0() for b in k if b != c]
     try:
-        bound = N(0) if e.method == "none" else relaxed(X, s, label, W, far, n(e.t), n(e.shift)).max0()
+        used = [v for v in zip(X, s, label, far) if v[1] > 0]  # a row without weight costs nothing anywhere
+        bound = N(0) if e.method == "none" else relaxed(*zip(*used), W, n(e.t), n(e.shift)).max0()
     except checker.Refused:
         bound = N(0)  # then nothing is known
     found = {
@@ -641,10 +642,10 @@ def prove_clustering(table, e):
     }
     return {**found, "excess": up((value - bound).max0() / bound)} if bound > 0 else found
 
-def relaxed(X, s, label, W, far, t, shift):
+def relaxed(X, s, label, far, W, t, shift):
     """Σ y√s + k(t − shift), if ½√s√s'‖x − x'‖² − P − ½(y√s' + √s y') − (t − shift)I is positive definite and P ≥ 0; any such y, P do."""
     k, q, u = range(len(W)), [v.sqrt() for v in s], t - shift
-    need(all(v > 0 for v in s + W), "a row or cluster without weight")
+    need(all(v > 0 for v in W), "a cluster without weight")
     y = [(q[i] * (far[i][c] - t / W[c])).ends()[0] for i, c in enumerate(label)]
     R = [[q[i] * (W[b] * (far[i][b] - far[i][c]) + t * (W[b] / W[c] + 1)).max0() / 2 for b in k] for i, c in enumerate(label)]
     mass = [[total(q[i] * R[i][b] for i, c in enumerate(label) if c == a) for b in k] for a in k]

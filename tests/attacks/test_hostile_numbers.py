@@ -15,6 +15,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 from certifit import checker, scale
+from certifit.bayes import BayesianLinearRegression
 from certifit.bayes.conjugate import NormalInverseGamma, NormalKnownVariance
 from certifit.certificates import Data, issue
 from certifit.certificates._ball import quotient, to_float
@@ -29,7 +30,7 @@ from certifit.linear_model import ElasticNet, Lasso, LinearRegression, LogisticR
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 from certifit.study._baseline import ConstantRegressor
 from certifit.svm import LinearSVC, LinearSVR
-from certifit.tree import DecisionTreeRegressor
+from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.attacks.siege import refused_by_checker
 
 LINE = np.arange(4.0)[:, None]
@@ -52,6 +53,12 @@ FITS = {
     "a centre among unequal weights": (KMeans(1, random_state=0), [[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]], None, [1e-13, 1e285, 1e-198]),
     "no variance at all": (PCA(1), np.zeros((3, 1)), None, None),
     "equal counts": (DecisionTreeRegressor(criterion="poisson", max_depth=2), LINE % 2, np.ones(4), None),
+    "counts that vanish": (DecisionTreeRegressor(criterion="poisson", splitter="random"), [[1.0]], [4e-101], [1e-284]),
+    "targets too large to square": (DecisionTreeRegressor(max_depth=2, min_samples_leaf=2), LINE[:2], [3e306, -1e307], None),
+    "a share that vanishes": (DecisionTreeClassifier(criterion="entropy", splitter="random", max_features=1), np.ones((2, 2)), [0, 1], [1e216, 1e-227]),
+    "one node of unequal weights": (DecisionTreeRegressor(max_depth=1, min_samples_leaf=2), LINE[:2], [[-2e-200, 1e-200], [4.0, -2.0]], [1e-187, 1e-38]),
+    "fewer rows than columns": (PCA(2), [[0.0, 0.0, 0.0], [-3.0, 3.0, 0.0]], None, None),
+    "clusters and rows without weight": (KMeans(1, random_state=0), [[3.0, -3.0], [0.0, -1.0], [0.0, 2.0], [1.0, 0.0]], None, [1.0, 0.0, 2.0, 2.0]),
     "huge counts": (DecisionTreeRegressor(criterion="poisson", max_depth=1, ccp_alpha=0.05), LINE[:2], [8e159, 1e160], [0.3, 0.4]),
 }  # fmt: skip
 
@@ -147,6 +154,14 @@ def test_means_where_a_link_is_cut_are_not_certified():
     large = GLM("gamma", "identity").fit(X, 1000.0 * y).certificate_  # no exponential: nothing is cut
     assert large.kind == "stationary"
     assert large.holds
+
+
+def test_the_evidence_of_a_regression_does_not_depend_on_the_stated_offset():
+    X, y = np.array([[0.5], [1.0], [2.5], [0.75], [3.0]]), np.array([1.0, 2.0, 4.5, 1.0, 6.0])
+    honest = BayesianLinearRegression().fit(X, y).certificate_
+    far = issue("evidence-maximum", Data.of(X, y), {**honest.evidence, "intercept": 1e100})
+    assert honest.holds
+    assert not far.holds or refused_by_checker(far, X, y, None) is None
 
 
 def test_r2_of_numbers_whose_squares_vanish():

@@ -110,6 +110,8 @@ class TreeOptimality(Kind):
         held = walk.node_cost[tree.final_leaves()]
         impurity = np.where(held.mid <= held.rad, 0.0, held.mid).sum() / walk.total  # what may be 0 counts as 0
         figures["impurity"] = about(float(impurity))
+        known = bool(np.all(np.isfinite(held.upper)) and np.isfinite(impurity))
+        checks.append(Check("the impurity is a finite number", known))
         if evidence.get("validation") is not None:
             loss, check = _validated(tree, table, evidence)
             checks.append(check)

@@ -241,7 +241,7 @@ class NodeRows:
 
 
 def _exact_mean(y: Array, w: Array) -> float:
-    mean = float(w @ y / w.sum())
+    mean = float((w := w / w.max()) @ y / w.sum())  # products with small weights would vanish
     return mean + float(w @ (y - mean) / w.sum())
 
 
