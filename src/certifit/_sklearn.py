@@ -185,6 +185,8 @@ def ovr_decision_function(votes: Array, scores: Array, n_classes: int) -> Array:
 
 def safe_indexing(X: Matrix, rows: object, **options: Any) -> Any:
     """Rows of an array, sparse matrix, data frame or list: the public resampling tools do it with this."""
+    if type(X) is np.ndarray and type(rows) is np.ndarray and rows.dtype.kind == "i" and not options:
+        return X[rows]  # which the other road ends in, a hundred microseconds later
     return _safe_indexing(X, rows, **options)
 
 

@@ -2,8 +2,8 @@
 
 On small tables scikit-learn's validation takes longer than many fits: it asks what kind of table X is, reads the tags
 of the model, builds the ranges of its parameters and converts. A NumPy array of finite floats comes out of it as it
-went in. Such arrays, integers as labels and parameters that were seen before are recognised here in a few microseconds;
-everything else, every error and every warning, is scikit-learn's.
+went in. Such arrays, integers or strings as labels and parameters that were seen before are recognised here in some
+microseconds; everything else, every error and every warning, is scikit-learn's.
 """
 
 from __future__ import annotations
@@ -25,12 +25,27 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 def validate_data(model: Any, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any) -> Any:
     """scikit-learn's `validate_data`, at once where X and y are arrays whose numbers it would not change."""
-    if not (_as_it_is(model, X, reset, options) and _target_as_it_is(X, y)):
+    kinds = "biu" if options.get("y_numeric") else "biuU"
+    if not (_as_it_is(model, X, reset, options) and _target_as_it_is(X, y, kinds)):
         return theirs.validate_data(model, X, y, reset=reset, **options)
     if reset:
         model.n_features_in_ = X.shape[1]
-    X = (np.array if options.get("copy") else np.asarray)(X, order=options.get("order"))
+    X = _ordered(X, options)
     return X if isinstance(y, str) else (X, y)
+
+
+def check_array(X: Any, **options: Any) -> Any:
+    """scikit-learn's `check_array`, at once where X is an array whose numbers it would not change."""
+    if _as_it_is(None, X, True, options):
+        return _ordered(X, options)
+    return theirs.check_array(X, **options)
+
+
+def check_targets(y: Any, labels: bool) -> Any:
+    """Targets through scikit-learn's `check_array`: class labels of any type, or numbers."""
+    if _target_as_it_is(y, y, "biuU" if labels else "biu"):
+        return y
+    return theirs.check_array(y, ensure_2d=False, dtype=None if labels else "numeric")
 
 
 def check_is_fitted(model: Any, attributes: Any = None, **options: Any) -> None:
@@ -42,9 +57,10 @@ def check_is_fitted(model: Any, attributes: Any = None, **options: Any) -> None:
 
 
 def check_classification_targets(y: Any) -> None:
-    """scikit-learn's `check_classification_targets`, at once for integers of which at most half are different."""
-    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu" and len(y) > 0
-    if not (plain and (len(y) <= 20 or 2 * _span(y) <= len(y) or 2 * len(np.unique(y)) <= len(y))):
+    """scikit-learn's `check_classification_targets`, at once for integers or strings of which at most half differ."""
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and len(y) > 0
+    close = plain and (len(y) <= 20 or (y.dtype.kind != "U" and 2 * _span(y) <= len(y)))
+    if not (close or (plain and 2 * len(np.unique(y)) <= len(y))):
         sklearn.utils.multiclass.check_classification_targets(y)
 
 
@@ -121,12 +137,17 @@ def _as_it_is(model: Any, X: Any, reset: bool, options: dict[str, Any]) -> bool:
     return enough and (options.get("ensure_all_finite", True) is False or _finite(X))
 
 
-def _target_as_it_is(X: Any, y: Any) -> bool:
-    """Whether y was not given at all, or is a vector of finite numbers, one for each row."""
+def _ordered(X: np.ndarray, options: dict[str, Any]) -> np.ndarray:
+    """X in the order asked for, copied where that is asked for."""
+    return np.asarray((np.array if options.get("copy") else np.asarray)(X, order=options.get("order")))
+
+
+def _target_as_it_is(X: Any, y: Any, kinds: str) -> bool:
+    """Whether y was not given at all, or is a vector of finite floats or of one of these kinds, one for each row."""
     if isinstance(y, str):
         return y == "no_validation"
     plain = type(y) is np.ndarray and y.ndim == 1 and len(y) == len(X) and y.flags.c_contiguous
-    return plain and (y.dtype.kind in "biu" or (y.dtype in _FLOATS and _finite(y)))
+    return plain and (y.dtype.kind in kinds or (y.dtype in _FLOATS and _finite(y)))
 
 
 def _finite(A: np.ndarray) -> bool:

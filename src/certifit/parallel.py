@@ -283,7 +283,7 @@ def _add(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _nothing() -> None:
-    """A task with nothing to do: an executor starts its processes when it gets its first one."""
+    """No preparation."""
 
 
 def processes(count: int, start: Callable[..., None] = _nothing, arguments: tuple[Any, ...] = ()) -> Any:
@@ -300,25 +300,28 @@ def processes(count: int, start: Callable[..., None] = _nothing, arguments: tupl
 
 
 _EARLY: dict[tuple[int, str], Any] = {}
-_OPEN: dict[tuple[int, str], bool] = {}  # contexts, and whether their processes have worked
+_OPEN: set[tuple[int, str]] = set()  # contexts of `starting_processes`
 
 
 @contextmanager
-def starting_processes(count: int, module: str) -> Iterator[None]:
+def starting_processes(count: int, module: str, more: Sequence[str] = ()) -> Iterator[None]:
     """Context in which ``count`` processes start and import a module, while this process does something else.
 
+    Each of the modules ``more`` is then imported by the first of them that is ready: by all if there is but one.
     `loaded_processes` takes them over; those that nobody has taken, or that were given back, are ended with the
     context.
     """
     _EARLY[count, module] = executor = loaded_processes(count, module)
-    _OPEN[count, module] = False
-    executor.submit(_nothing)
+    _OPEN.add((count, module))
+    for name in (module, *more):  # the first task starts them
+        executor.submit(_import, name)
     try:
         yield
     finally:
-        worked = _OPEN.pop((count, module))
-        if _EARLY.pop((count, module), None) is not None:  # those that are still starting are not waited for
-            executor.shutdown(wait=worked, kill_workers=True)
+        _OPEN.discard((count, module))
+        if _EARLY.pop((count, module), None) is not None:
+            # Even those that are still starting: else their end and that of this process meet, and locks may be left.
+            executor.shutdown(wait=True, kill_workers=True)
 
 
 def loaded_processes(count: int, module: str) -> Any:
@@ -329,7 +332,7 @@ def loaded_processes(count: int, module: str) -> Any:
 def give_back(executor: Any, count: int, module: str) -> None:
     """End the processes of `loaded_processes`, or keep them for later work within `starting_processes`."""
     if (count, module) in _OPEN:
-        _EARLY[count, module], _OPEN[count, module] = executor, True
+        _EARLY[count, module] = executor
     else:
         executor.shutdown(wait=True, kill_workers=True)
 

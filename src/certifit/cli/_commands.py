@@ -20,6 +20,9 @@ from certifit.cli._errors import UsageError, existing, no_column
 from certifit.exceptions import CertifitError, ModelFileError
 
 _EXAMPLE = "example:"
+_FAMILIES = tuple(
+    f"certifit.{name}" for name in ("linear_model", "svm", "naive_bayes", "tree", "neighbors", "decomposition")
+)
 _SMALL_FILE = 1 << 20  # bytes of a table whose study is over in seconds: starting processes is much of it
 
 
@@ -74,7 +77,7 @@ def _workers_ahead(data: str, workers: int) -> AbstractContextManager[None]:
         return nullcontext()
     from certifit.parallel import starting_processes
 
-    return starting_processes(workers - 1, "certifit.study._runner")
+    return starting_processes(workers - 1, "certifit.study._runner", _FAMILIES)
 
 
 def _study(data: str, target: str | None, *, out: Path, **options: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,17 @@ def render(record: Named) -> str:
     >>> page[:9].lower(), "least squares" in page
     ('<!doctype', True)
     """
+    style = (_HERE / "page.css").read_text()
+    return str(
+        template().render(
+            r=record, pictures=pictures(record), style=style, command=command(record), tables=_tables(record)
+        )
+    )
+
+
+@cache
+def template() -> Any:
+    """The page before it is filled in; compiling it takes longer than filling it in."""
     need("jinja2", "report")
     import jinja2
 
@@ -48,11 +60,7 @@ def render(record: Named) -> str:
     filters = (figure, share, count, signed, chance, six, parameter, value, three, told)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters["first_capital"] = lambda text: text[:1].upper() + text[1:]
-    page = environment.get_template("page.html.jinja")
-    style = (_HERE / "page.css").read_text()
-    return page.render(
-        r=record, pictures=pictures(record), style=style, command=command(record), tables=_tables(record)
-    )
+    return environment.get_template("page.html.jinja")
 
 
 def figure(v: object, digits: int = 3) -> str:

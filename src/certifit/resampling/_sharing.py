@@ -257,13 +257,14 @@ def read_table(table: FoldTable, *, labels: bool = False, sparse: bool = False, 
     array([3., 4.])
     """
     from scipy.sparse import issparse
-    from sklearn.utils import check_array
+
+    from certifit._validation import check_array, check_targets
 
     require(sparse or not issparse(table.X), "sparse rows are fitted one by one")
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr" if sparse else False} | options
     try:
         X = check_array(table.X, **options)
-        y = np.asarray(check_array(table.y, ensure_2d=False, dtype=None if labels else "numeric"))
+        y = np.asarray(check_targets(table.y, labels))
         y = y if labels else y.astype(float)
         weights = None if table.weights is None else check_array(table.weights, ensure_2d=False, dtype=np.float64)
     except (TypeError, ValueError) as error:

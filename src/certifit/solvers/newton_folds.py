@@ -38,6 +38,7 @@ _INEXACT = 0.3  # of the gradient may be left by a step of conjugate gradients
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are slow
 _ROUGH = 1e-6  # tolerances from which single precision is enough for conjugate gradients
 _NEVER = 1e30  # ridge of a column that a problem does not use: it stays at zero
+_ONE_BY_ONE = 3  # rows up to which products with vectors are quicker than one with a matrix
 _TURNS = 250  # of conjugate gradients a step: beyond, a penalty is so weak that factorising is the better road
 
 
@@ -75,11 +76,11 @@ class _Problems:
 
     def scores(self, theta: Array) -> Array:
         """(problems, n) of (problems, p)."""
-        return np.asarray(theta @ self.columns)
+        return _product(theta, self.columns)
 
     def gathered(self, values: Array) -> Array:
         """Sums over the rows (problems, p) of values (problems, n)."""
-        return np.asarray(values @ self.X)
+        return _product(values, self.X)
 
     def targets(self) -> Array:
         return self.y
@@ -163,9 +164,9 @@ class _Narrow(_Problems):
     def _by_table(self, rows: Array, factors: Array) -> Array:
         """Rows of each problem times the matrix of its table."""
         if len(factors) == 1:
-            return np.asarray(rows @ factors[0])
+            return _product(rows, factors[0])
         ends = np.searchsorted(self.table, np.arange(len(factors) + 1))
-        return np.concatenate([rows[a:b] @ F for a, b, F in zip(ends, ends[1:], factors)])
+        return np.concatenate([_product(rows[a:b], F) for a, b, F in zip(ends, ends[1:], factors) if b > a])
 
     def scores(self, theta: Array) -> Array:
         return self._by_table(theta, self.columns)
@@ -211,7 +212,8 @@ def newton_folds(
 
     A problem leaves after the step before which half the squared decrement was at most the fraction ``tol`` of the null
     model's loss. With ``whole_first`` the problems of all rows are solved first: folds, and a fit that follows, begin
-    where these end.
+    where these end. Otherwise the strongest penalty comes first, in all folds, and each other one begins where the one
+    before it ended: a loss whose curvature jumps takes thirty steps from zero at a weak penalty, and five from there.
 
     Examples
     --------
@@ -229,12 +231,17 @@ def newton_folds(
     Z, centre, spread = _scaled(np.asarray(table.X, dtype=float), fit_intercept)
     ridge = np.multiply.outer(strengths, np.append(spread**-2.0, [0.0] * fit_intercept))
     problems = _problems(Z, np.asarray(table.y, dtype=float), loss, tol)
-    everywhere = np.repeat(weights.max(axis=0, keepdims=True), m, axis=0)
+    whole = None
     with one_thread(), np.errstate(over="ignore", invalid="ignore"):
-        whole = _all_minima(_paying(problems, everywhere, ridge), tol) if whole_first and len(weights) > 1 else None
-        start = None if whole is None else np.tile(whole, (len(weights), 1))
-        costs = np.tile(ridge, (len(weights), 1))
-        theta = _all_minima(_paying(problems, np.repeat(weights, m, axis=0), costs), tol, start)
+        if whole_first and len(weights) > 1:
+            everywhere = np.repeat(weights.max(axis=0, keepdims=True), m, axis=0)
+            whole = _all_minima(_paying(problems, everywhere, ridge), tol)
+        if whole is None:
+            theta = _along_strengths(problems, weights, ridge, np.argsort(-strengths, kind="stable"), tol)
+        else:
+            costs = np.tile(ridge, (len(weights), 1))
+            start = np.tile(whole, (len(weights), 1))
+            theta = _all_minima(_paying(problems, np.repeat(weights, m, axis=0), costs), tol, start)
     if theta is None:
         return None
 
@@ -288,6 +295,21 @@ def newton_tables(
     coef = np.where(used, theta[:, :, :d] / spread, 0.0)
     offset = theta[:, :, d] - (coef * centre).sum(axis=2) if fit_intercept else np.zeros(coef.shape[:2])
     return FoldMinima(coef, offset)
+
+
+def _product(rows: Array, matrix: Array) -> Array:
+    """Few rows (k, n) times a matrix (n, p): one by one up to three, else in fours, with rows of zeros at the end.
+
+    BLAS (OpenBLAS, on AMD) multiplies four rows in half the time of three, and one in a third of the time of two.
+    """
+    k = len(rows)
+    if k <= _ONE_BY_ONE:
+        return np.array([row @ matrix for row in rows])
+    if k % 4:
+        filled = np.zeros((k + -k % 4, rows.shape[1]), dtype=rows.dtype)
+        filled[:k] = rows
+        return np.asarray((filled @ matrix)[:k])
+    return np.asarray(rows @ matrix)
 
 
 def _scaled(X: Array, fit_intercept: bool) -> tuple[Array, Array, Array]:
@@ -395,6 +417,18 @@ def newton_without_hessian(
         problem = _Problems(X, np.ascontiguousarray(X.T), y, loss, weights[None], ridge[None])
         found = _all_minima(problem, tol, None if start is None else start[None])
     return None if found is None else found[0]
+
+
+def _along_strengths(problems: _Problems, weights: Array, ridge: Array, order: Array, tol: float) -> Array | None:
+    """Minima of all folds and strengths, fold by fold; the strengths in this order, each from the minima before."""
+    folds = len(weights)
+    theta, start = np.empty((folds, *ridge.shape), dtype=problems.X.dtype), None
+    for k in order:
+        start = _all_minima(_paying(problems, weights, np.tile(ridge[k], (folds, 1))), tol, start)
+        if start is None:
+            return None
+        theta[:, k] = start
+    return theta.reshape(-1, ridge.shape[1])
 
 
 def _all_minima(problems: _Problems, tol: float, start: Array | None = None) -> Array | None:

@@ -46,8 +46,7 @@ def look_into(winner: Result, pipeline: Pipeline, work: Work, end: float, design
 def _load_report() -> None:
     """In an idle process: load what draws the report, which comes next."""
     with suppress(ImportError):
-        importlib.import_module("certifit.report")
-        importlib.import_module("jinja2")
+        importlib.import_module("certifit.report._page").template()
         importlib.import_module("matplotlib.backends.backend_svg")
 
 
