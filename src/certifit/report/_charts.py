@@ -139,7 +139,7 @@ def name_rows(axes: Axes, names: list[str]) -> None:
 def _group(columns: list[str]) -> str:
     if len(columns) == 1:
         return short(columns[0])
-    more = f" +{len(columns) - 2}" if len(columns) > 2 else ""
+    more = f" and {len(columns) - 2} more" if len(columns) > 2 else ""
     return "\n".join([short(columns[0], 22, 1), short(columns[1], 22, 1) + more])
 
 
@@ -163,6 +163,8 @@ def _depends(axes: Axes, record: Record, k: int) -> None:
             axes.tick_params(axis="x", rotation=30)
             for label in axes.get_xticklabels():
                 label.set_horizontalalignment("right")
+    else:
+        axes.locator_params(axis="x", nbins=5)
     if len(shown["curves"]) > 1:
         axes.legend(loc="best", fontsize=8)
     axes.set_xlabel(short(shown["column"], 40, 1))
