@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from certifit._objective import Objective
 from certifit.certificates import Data, issue
 from certifit.certificates._dependence import excess, spanning_columns
+from certifit.certificates.least_squares import _digits
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Zero
@@ -198,3 +200,12 @@ def test_coefficients_that_are_wrong_altogether_have_no_digits(coef):
     assert fit.digits > 12
     stated = {"coef": np.array([coef]), "intercept": np.zeros(1)}
     assert issue("least-squares", Data.of(X, y), {"objective": fit.evidence["objective"], **stated}).digits < 1
+
+
+def test_no_digits_are_stated_where_the_size_of_a_coefficient_overflows():
+    """Divided by infinity its error would count as nothing, and the digits would be those of the other coefficient."""
+    fine, beyond = (SimpleNamespace(power=np.array([0, e]), fit_intercept=False) for e in (0, 2000))
+    plain = SimpleNamespace(unit=0, value=SimpleNamespace(mid=1.0), null=SimpleNamespace(mid=1.0))
+    factor = SimpleNamespace(T=np.eye(2))
+    assert _digits(fine, factor, 1e-9, np.ones(2), 0.0, plain) == pytest.approx(9.0, abs=1e-6)
+    assert _digits(beyond, factor, 1e-9, np.ones(2), 0.0, plain) == 0.0
