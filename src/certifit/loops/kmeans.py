@@ -180,7 +180,7 @@ def move_rows(X, weights, labels, C, T, total, count, upper, lower):
     moved, furthest, least = 0, 0.0, _least(total)
     for i in range(n):
         s, a = weights[i], labels[i]
-        if s <= 0.0 or count[a] < 2:
+        if s <= 0.0 or count[a] < 2 or total[a] <= s:  # beside its weight the others' vanish
             continue
         u, low = (upper[i] + drift[a]) * (1.0 + _MARGIN), (lower[i] - furthest) * (1.0 - _MARGIN)
         leave = total[a] / (total[a] - s)
