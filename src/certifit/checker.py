@@ -607,7 +607,7 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
         impure = seen[t] = N(0) if pure else (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
         if formula: off, size = apart(stated, right), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
         else: size = least_costs(*side); off = [total(abs(y[i] - a) * w[i] for i in here) - v for a, y, v in zip(stated, Y, size)]
-        need(len(stated) == len(size) and all(a <= b * tol + 1e-300 * of_classes for a, b in zip(off, size)), "node %d: a wrong value" % t)
+        need(len(stated) == len(size) and all(a <= b * tol + (of_classes and b > 0) * 1e-307 for a, b in zip(off, size)), "node %d: a wrong value" % t)
         top = value[0].index(max(value[0])); misses = (int(y[i] != top) if of_classes else (stated[0] - y[i])**2 for i in tried)
         price = total(N(w[i]) * miss for i, miss in zip(tried, misses)) if held else impure + alpha
         if e.left[t] < 0: return need(not truth(e.asks[t]), "a leaf that asks") or (price, price, impure)

@@ -283,7 +283,7 @@ def _add(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _nothing() -> None:
-    """No preparation."""
+    """A task, or a preparation, with nothing to do."""
 
 
 def processes(count: int, start: Callable[..., None] = _nothing, arguments: tuple[Any, ...] = ()) -> Any:
@@ -305,16 +305,14 @@ _OPEN: set[tuple[int, str]] = set()  # contexts of `starting_processes`
 
 @contextmanager
 def starting_processes(count: int, module: str, more: Sequence[str] = ()) -> Iterator[None]:
-    """Context in which ``count`` processes start and import a module, while this process does something else.
+    """Context in which ``count`` processes start and import modules, while this process does something else.
 
-    Each of the modules ``more`` is then imported by the first of them that is ready: by all if there is but one.
-    `loaded_processes` takes them over; those that nobody has taken, or that were given back, are ended with the
-    context.
+    `loaded_processes` takes them over, for the first of the modules; those that nobody has taken, or that were given
+    back, are ended with the context.
     """
-    _EARLY[count, module] = executor = loaded_processes(count, module)
+    _EARLY[count, module] = executor = processes(count, _import, (module, *more))
     _OPEN.add((count, module))
-    for name in (module, *more):  # the first task starts them
-        executor.submit(_import, name)
+    executor.submit(_nothing)  # starts them; with several tasks waiting, loky's own thread may fail at an early end
     try:
         yield
     finally:
@@ -363,8 +361,9 @@ def aside(count: int, module: str, work: Callable[..., Answer], *arguments: Any)
     return answer
 
 
-def _import(module: str) -> None:
-    importlib.import_module(module)
+def _import(*modules: str) -> None:
+    for module in modules:
+        importlib.import_module(module)
 
 
 def _end_with(parent: int) -> None:
