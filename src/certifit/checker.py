@@ -596,7 +596,7 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
     X, alpha, light, few = [coded(*c) for c in zip(zip(*table.X), names)], n(e.alpha), n(e.min_weight_leaf), whole(e.min_samples_leaf, 1)
     tests, used = {i for i in table.at(held) if w[i]}, {i for i, v in enumerate(w) if v}; mass = sum(w[i] for i in used - tests) * len(Y)
     need(alpha >= 0 <= light and len({*held}) == len(held) and (len(Y) == 1 or not (held or any(names))), "rules that do not fit")
-    seen, short = {}, [N(0)]
+    seen, short, eta = {}, [N(0)], 1e-307 * of_classes  # a share of a class may underflow
     def weigh(rows): return [sum(c) for c in zip(*(parts[i] for i in rows))]
     def goes_left(t, i):  # by the side for missing cells, a threshold, or a group of categories
         j = whole(e.feature[t], 0, len(d)); v, group = X[j][i], None if names[j] is None else e.sets[whole(e.group[t], 0)]
@@ -607,7 +607,7 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
         impure = seen[t] = N(0) if pure else (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
         if formula: off, size = apart(stated, right), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
         else: size = least_costs(*side); off = [total(abs(y[i] - a) * w[i] for i in here) - v for a, y, v in zip(stated, Y, size)]
-        need(len(stated) == len(size) and all(a <= b * tol + (of_classes and b > 0) * 1e-307 for a, b in zip(off, size)), "node %d: a wrong value" % t)
+        need(len(stated) == len(size) and all(a <= b * tol + (b > 0) * eta for a, b in zip(off, size)), "node %d: a wrong value" % t)
         top = value[0].index(max(value[0])); misses = (int(y[i] != top) if of_classes else (stated[0] - y[i])**2 for i in tried)
         price = total(N(w[i]) * miss for i, miss in zip(tried, misses)) if held else impure + alpha
         if e.left[t] < 0: return need(not truth(e.asks[t]), "a leaf that asks") or (price, price, impure)
