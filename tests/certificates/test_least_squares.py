@@ -174,6 +174,16 @@ def test_a_non_negative_fit_is_as_good_as_the_best_set_of_columns(seed):
     assert np.sum(np.square(X @ coef - y)) == pytest.approx(smallest_non_negative(X, y), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize(("size", "target"), [(1e-300, 1e-300), (1.0, 1e-300), (1e-310, 1e-300), (1e150, 1.0)])
+@pytest.mark.parametrize("Model", [LinearRegression, Ridge])
+def test_a_non_negative_fit_does_not_depend_on_units(Model, size, target):
+    """SciPy's methods stop by absolute sizes: targets of 1e-300 were fitted badly, and columns of 1e-310 overflowed."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        model = Model(positive=True).fit(rng.normal(size=(8, 3)) * size, rng.normal(size=8) * target)
+        assert model.certificate_.relative_gap < 1e-9
+
+
 @given(st.integers(0, 2**32 - 1))
 @example(39916801)
 def test_the_gap_of_any_non_negative_coefficients_covers_the_true_one(seed):

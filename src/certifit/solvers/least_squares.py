@@ -500,7 +500,8 @@ def _active_set(B: Array, z: Array) -> Array:
     The w ≥ 0 with the smallest ‖Bw − z‖, by SciPy's Lawson and Hanson.
 
     On dependent columns it may stop at a point that is not the best one, or never stop; the bounded-variable method,
-    which solves each free set by least squares of minimum norm, then goes on.
+    which solves each free set by least squares of minimum norm, is then used instead. Both stop by absolute sizes, so
+    that columns and z are to be of the size of one.
     """
     d = B.shape[1]
     with contextlib.suppress(RuntimeError):  # too many steps
@@ -518,16 +519,16 @@ def _non_negative(task: _Quadratic) -> tuple[Array, Array, Record]:
     W, b = np.zeros_like(task.prior), np.zeros(len(task.prior))
     m = task.design.moments(task.Y, task.weights, task.fit_intercept)
     A = task.design.centred(m.mean, task.root)
-    D = powers_of_two(_norms(A))
     for t, a in enumerate(task.alpha):
         y = task.Y[:, t] - m.target_mean[t]
-        y = y if task.root is None else y * task.root
-        B, z = A / D, y
+        B, z = A, y if task.root is None else y * task.root
         if a > 0:
-            B, z = np.vstack([B, np.diag(np.sqrt(a) / D)]), np.concatenate([y, np.sqrt(a) * task.prior[t]])
+            B, z = np.vstack([A, np.sqrt(a) * np.eye(d)]), np.concatenate([z, np.sqrt(a) * task.prior[t]])
+        D, unit = powers_of_two(_norms(B)), float(powers_of_two(np.max(np.abs(z), initial=0.0)))
+        B, z = B / D, z / unit
         if B.shape[0] > d:
             Q, R = scipy.linalg.qr(B, mode="economic", check_finite=False)
             B, z = R, Q.T @ z
-        W[t] = _active_set(B, z) / D
+        W[t] = _active_set(B, z) * (unit / D)
         b[t] = m.target_mean[t] - W[t] @ m.mean
     return W, b, {"method": "active set", "rank": d, "condition": float("nan")}
