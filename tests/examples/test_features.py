@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 
 from certifit.examples import correlation_filter, padding_offset, polynomial_degree, ridge_lasso_paths
-
-
-def _told(example):
-    lines = []
-    numbers = example.run(say=lines.append)
-    figure = example.draw(numbers)
-    assert lines
-    assert figure.axes[0].get_ylabel()
-    return numbers
+from tests.examples.telling import told
 
 
 def test_polynomials_of_growing_degree():
-    numbers = _told(polynomial_degree)
+    numbers = told(polynomial_degree)
     training, test = numbers["training"], numbers["test"]
     assert np.all(np.diff(training) <= 1e-12)
     assert 3 <= numbers["best"] <= 7
@@ -27,7 +19,7 @@ def test_polynomials_of_growing_degree():
 
 
 def test_ridge_and_lasso_paths():
-    numbers = _told(ridge_lasso_paths)
+    numbers = told(ridge_lasso_paths)
     assert sorted(numbers["order"][:3]) == [0, 1, 2]
     assert numbers["order"][:2] == [0, 1]
     assert np.all(numbers["ridge"] != 0)
@@ -40,7 +32,7 @@ def test_ridge_and_lasso_paths():
 
 
 def test_padding_is_an_offset_unless_penalised():
-    numbers = _told(padding_offset)
+    numbers = told(padding_offset)
     assert numbers["apart"] < 1e-12
     off = np.abs(np.array(numbers["padded"]) - numbers["offset"])
     assert off[0] > 1.0
@@ -49,7 +41,7 @@ def test_padding_is_an_offset_unless_penalised():
 
 
 def test_filtering_outside_the_folds_explains_noise():
-    numbers = _told(correlation_filter)
+    numbers = told(correlation_filter)
     assert min(numbers["outside"]) > 0.1
     assert np.mean(numbers["outside"]) > 0.3
     assert max(numbers["inside"]) < 0.1

@@ -8,19 +8,11 @@ import numpy as np
 import pytest
 
 from certifit.examples import bias_variance_polynomial, bootstrap_law, leaky_selection, ridge_augmented
-
-
-def _told(example):
-    lines = []
-    numbers = example.run(say=lines.append)
-    figure = example.draw(numbers)
-    assert lines
-    assert figure.axes[0].get_ylabel()
-    return numbers
+from tests.examples.telling import told
 
 
 def test_bootstrap_leaves_out_one_in_e():
-    numbers = _told(bootstrap_law)
+    numbers = told(bootstrap_law)
     assert numbers["exact"][-1] == pytest.approx(math.exp(-1), abs=1e-3)
     for exact, seen, error in zip(numbers["exact"], numbers["simulated"], numbers["errors"]):
         assert abs(exact - seen) <= 4 * error + 1e-12
@@ -28,13 +20,13 @@ def test_bootstrap_leaves_out_one_in_e():
 
 
 def test_ridge_is_augmented_least_squares():
-    numbers = _told(ridge_augmented)
+    numbers = told(ridge_augmented)
     assert numbers["apart"] < 1e-13
     assert abs(numbers["offset_penalised"]) < abs(numbers["offset"])
 
 
 def test_polynomials_of_growing_degree():
-    numbers = _told(bias_variance_polynomial)
+    numbers = told(bias_variance_polynomial)
     assert np.all(np.diff(numbers["training"]) < 0)
     totals = [p.total for p in numbers["parts"]]
     assert 3 <= numbers["best"] <= 5
@@ -45,7 +37,7 @@ def test_polynomials_of_growing_degree():
 
 
 def test_selection_outside_the_folds_looks_like_skill():
-    numbers = _told(leaky_selection)
+    numbers = told(leaky_selection)
     assert numbers["outside"] > 0.85
     assert numbers["inside"] < 0.65
     assert numbers["caught"].leaks

@@ -5,26 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from certifit.examples import clusters_and_bound, density_bandwidth, few_labels
-
-
-def _told(example):
-    lines = []
-    numbers = example.run(say=lines.append)
-    figure = example.draw(numbers)
-    assert lines
-    assert all(ax.get_ylabel() for ax in figure.axes)
-    return numbers
+from tests.examples.telling import told
 
 
 def test_the_best_start_is_proved_optimal_and_the_worst_is_not():
-    n = _told(clusters_and_bound)
+    n = told(clusters_and_bound)
     assert n["bound"] <= n["costs"].min()
     assert n["excess"] < 1e-6
     assert n["costs"].max() > 1.5 * n["bound"]
 
 
 def test_the_chosen_bandwidth_is_nearest_to_the_truth():
-    n = _told(density_bandwidth)
+    n = told(density_bandwidth)
     narrow, chosen, wide = n["errors"]
     assert 2 * chosen < min(narrow, wide)
     assert n["peaks"][0] > 10
@@ -34,7 +26,7 @@ def test_the_chosen_bandwidth_is_nearest_to_the_truth():
 
 
 def test_labels_walk_along_the_crescents():
-    n = _told(few_labels)
+    n = told(few_labels)
     walked, alone = n["right"]
     assert walked > 0.98 > 0.93 > alone
     assert n["certain"].mean() > 0.98

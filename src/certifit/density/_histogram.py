@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from certifit.certificates.density import cells
 _MOST = 1_000_000  # cells
 
 
+@dataclass(eq=False, repr=False)
 class Histogram(Certified, BaseEstimator):
     r"""A density that is constant on cells: on a cell with a fraction p of the rows and volume v it is p/v.
 
@@ -42,8 +44,7 @@ class Histogram(Certified, BaseEstimator):
     ([0.5, 0.5], True)
     """
 
-    def __init__(self, bins: Any = "auto") -> None:
-        self.bins = bins
+    bins: Any = "auto"
 
     def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> Histogram:
         """Count rows X in cells, each ``sample_weight`` times; y is ignored."""

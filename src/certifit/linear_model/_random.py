@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from certifit._validation import check_classification_targets, validate_data
 _BLOCK = 1 << 22  # scores held at a time
 
 
+@dataclass(eq=False, repr=False)
 class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     """Draw k random (w, b) and keep the one with the fewest training errors.
 
@@ -52,12 +54,10 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
 
     _parameter_constraints: ClassVar[dict[str, Any]] = usual("n_candidates≥1 fit_intercept random_state")
 
-    def __init__(
-        self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: RandomState = None
-    ) -> None:
-        self.n_candidates = n_candidates
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+    n_candidates: int = 1000
+    _: KW_ONLY
+    fit_intercept: bool = True
+    random_state: RandomState = None
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> RandomLinearClassifier:
         """Draw hyperplanes and keep the best; a weight of k is equivalent to k copies of a row."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 
 
+@dataclass(eq=False, repr=False)
 class OneVsRest(Certified, LargestScore, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     r"""One-vs-all: fit class k against all others, predict :math:`\arg\max_k z_k(x)`.
 
@@ -45,8 +47,7 @@ class OneVsRest(Certified, LargestScore, ClassifierMixin, MetaEstimatorMixin, Ba
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"estimator": "no_validation"}
 
-    def __init__(self, estimator: BaseEstimator) -> None:
-        self.estimator = estimator
+    estimator: BaseEstimator
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> OneVsRest:
         """Fit one copy of the estimator per class."""

@@ -200,8 +200,7 @@ class Search(Certified, BaseEstimator):
         -------
         CSR matrix of shape (n_queries, n_samples_fit)
         """
-        if mode not in ("connectivity", "distance"):
-            raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
+        refuse_mode(mode)
         distances, rows = self.kneighbors(X, n_neighbors)
         m, k = rows.shape
         data = np.ones(m * k) if mode == "connectivity" else distances.ravel()
@@ -348,6 +347,12 @@ def dense(X: Matrix, given: bool = False) -> Array:
     out = np.full(rows.shape, np.inf)
     out[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = rows.data
     return out
+
+
+def refuse_mode(mode: str) -> None:
+    """One sentence, scikit-learn's, for a graph that nobody knows."""
+    if mode not in ("connectivity", "distance"):
+        raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
 
 
 def refuse_zeros(D: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ def _is_euclidean(model: NearestCentroid) -> bool:
     return model.metric == "euclidean"
 
 
+@dataclass(eq=False, repr=False)
 class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
     r"""The class with the nearest centre: the mean (euclidean) or median (manhattan) of its rows, with proof.
 
@@ -69,12 +71,10 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
         "priors": ["array-like", StrOptions({"empirical", "uniform"})],
     } | usual("shrink_threshold>0?")
 
-    def __init__(
-        self, metric: str = "euclidean", *, shrink_threshold: float | None = None, priors: Any = "uniform"
-    ) -> None:
-        self.metric = metric
-        self.shrink_threshold = shrink_threshold
-        self.priors = priors
+    metric: str = "euclidean"
+    _: KW_ONLY
+    shrink_threshold: float | None = None
+    priors: Any = "uniform"
 
     _tags: ClassVar[Record] = {"input_tags.sparse": True}
 

@@ -14,7 +14,7 @@ from certifit._sklearn import Interval, RadiusNeighborsMixin
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.neighbors import Space
-from certifit.neighbors._base import Search
+from certifit.neighbors._base import Search, refuse_mode
 
 _GIVEN = ("function", "precomputed")
 _LOST = 1e-150  # squares of smaller differences may vanish
@@ -73,8 +73,7 @@ class WithinRadius(RadiusNeighborsMixin, Search):
         -------
         CSR matrix of shape (n_queries, n_samples_fit)
         """
-        if mode not in ("connectivity", "distance"):
-            raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
+        refuse_mode(mode)
         lengths, values, rows = self._within(X, radius, sort_results)
         data = np.ones(len(rows)) if mode == "connectivity" else values
         starts = np.concatenate([[0], np.cumsum(lengths)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations, pairwise
 from numbers import Integral
 from typing import Any, ClassVar
@@ -25,6 +26,7 @@ _NUMBERS = 100_000_000  # of products that a table may become
 _NOISE = 2.0  # times the gain that chance alone would give a pair
 
 
+@dataclass(eq=False, repr=False)
 class AdditiveBasis(TransformerMixin, BaseEstimator):
     r"""Piecewise linear features, so that a linear model becomes a sum of one function per column.
 
@@ -70,11 +72,11 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         "pairs": [Interval(Integral, 0, None, closed="left")]
     }
 
-    def __init__(self, n_steps: int = 16, *, most: int = 240, pairs: int = 0, products: int = 300) -> None:
-        self.n_steps = n_steps
-        self.most = most
-        self.pairs = pairs
-        self.products = products
+    n_steps: int = 16
+    _: KW_ONLY
+    most: int = 240
+    pairs: int = 0
+    products: int = 300
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> AdditiveBasis:
         """Place the knots at quantiles of the columns, and choose pairs by the target if requested."""

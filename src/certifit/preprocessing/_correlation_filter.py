@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from certifit._types import Array, Matrix, Record, VectorLike
 from certifit._validation import StatesTags, check_is_fitted, validate_data
 
 
+@dataclass(eq=False, repr=False)
 class CorrelationFilter(StatesTags, SelectorMixin, TransformerMixin, BaseEstimator):
     r"""Keep the k columns with the largest absolute correlation with y.
 
@@ -49,9 +51,9 @@ class CorrelationFilter(StatesTags, SelectorMixin, TransformerMixin, BaseEstimat
 
     _parameter_constraints: ClassVar[dict[str, Any]] = usual("k≥1 threshold∈[0,1]?")
 
-    def __init__(self, k: int = 10, *, threshold: float | None = None) -> None:
-        self.k = k
-        self.threshold = threshold
+    k: int = 10
+    _: KW_ONLY
+    threshold: float | None = None
 
     def fit(self, X: Matrix, y: VectorLike) -> CorrelationFilter:
         """Learn the correlations and which columns stay."""

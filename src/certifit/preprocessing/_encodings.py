@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -132,6 +133,7 @@ def _on(codes: Array, width: int) -> Array:
     return out
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneHot(_Encoder):
     """One column of 0 and 1 per level.
 
@@ -164,9 +166,8 @@ class OneHot(_Encoder):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"drop_first": ["boolean"], "handle_unknown": _UNKNOWN}
 
-    def __init__(self, *, drop_first: bool = False, handle_unknown: str = "error") -> None:
-        self.drop_first = drop_first
-        self.handle_unknown = handle_unknown
+    drop_first: bool = False
+    handle_unknown: str = "error"
 
     def _block(self, j: int, codes: Array, absent: Array) -> Array:
         out = _on(codes, len(self.categories_[j]))
@@ -183,6 +184,7 @@ class OneHot(_Encoder):
         return words[1:] if self.drop_first else words
 
 
+@dataclass(eq=False, repr=False)
 class Thermometer(_Encoder):
     """Ordered levels as a thermometer: level k of K sets the first k − 1 of K − 1 columns to 1.
 
@@ -221,10 +223,10 @@ class Thermometer(_Encoder):
         "handle_unknown": _UNKNOWN,
     } | usual("drop_first")
 
-    def __init__(self, order: Any = None, *, handle_unknown: str = "error", drop_first: bool = True) -> None:
-        self.order = order
-        self.handle_unknown = handle_unknown
-        self.drop_first = drop_first
+    order: Any = None
+    _: KW_ONLY
+    handle_unknown: str = "error"
+    drop_first: bool = True
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> Thermometer:
         """Learn the levels of every column and their order."""
@@ -272,6 +274,7 @@ class Thermometer(_Encoder):
     _tags: ClassVar[Record] = {"input_tags.allow_nan": False}
 
 
+@dataclass(eq=False, repr=False)
 class Factored(_Encoder):
     """Strings made of parts (make-model, blood type AB+), one-hot encoded part by part.
 
@@ -297,9 +300,9 @@ class Factored(_Encoder):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"factors": [callable, str, None], "handle_unknown": _UNKNOWN}
 
-    def __init__(self, factors: Any = None, *, handle_unknown: str = "error") -> None:
-        self.factors = factors
-        self.handle_unknown = handle_unknown
+    factors: Any = None
+    _: KW_ONLY
+    handle_unknown: str = "error"
 
     def _parts(self, value: Any) -> tuple[Any, ...]:
         if self.factors is None:

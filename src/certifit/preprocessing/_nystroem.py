@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from certifit.preprocessing._base import numbers
 _SMALL = 1e-10  # fraction of the largest eigenvalue below which a direction is rounding
 
 
+@dataclass(eq=False, repr=False)
 class NystroemBasis(TransformerMixin, BaseEstimator):
     r"""Features :math:`K_{xm} K_{mm}^{-1/2}` of the Gaussian kernel :math:`e^{-\gamma\lVert x-z\rVert^2}` and m rows.
 
@@ -54,12 +56,10 @@ class NystroemBasis(TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
     } | usual("n_components≥1")
 
-    def __init__(
-        self, n_components: int = 300, *, gamma: float | str = "scale", random_state: RandomState = None
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.random_state = random_state
+    n_components: int = 300
+    _: KW_ONLY
+    gamma: float | str = "scale"
+    random_state: RandomState = None
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> NystroemBasis:
         """Choose the landmarks and factor their Gram matrix."""

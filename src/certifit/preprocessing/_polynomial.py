@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations, combinations_with_replacement
 from math import comb
 from numbers import Integral
@@ -18,6 +19,7 @@ from certifit._validation import check_is_fitted
 from certifit.preprocessing._base import names_in, numbers
 
 
+@dataclass(eq=False, repr=False)
 class PolynomialBasis(TransformerMixin, BaseEstimator):
     r"""All monomials of the columns up to a degree: :math:`\binom{k+d}{d}` of them for degree k and d columns.
 
@@ -58,10 +60,10 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
         "degree": [Interval(Integral, 0, None, closed="left")]
     }
 
-    def __init__(self, degree: int = 2, *, interaction_only: bool = False, include_one: bool = True) -> None:
-        self.degree = degree
-        self.interaction_only = interaction_only
-        self.include_one = include_one
+    degree: int = 2
+    _: KW_ONLY
+    interaction_only: bool = False
+    include_one: bool = True
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> PolynomialBasis:
         """Learn the number of columns and list the monomials."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from certifit.preprocessing._base import names_in
 from certifit.preprocessing._polynomial import dimension, exponents, factors, fill, monomial_names
 
 
+@dataclass(eq=False, repr=False)
 @computes_in_numpy
 class PolynomialFeatures(StatesTags, TransformerMixin, BaseEstimator):
     r"""All monomials of the columns up to a degree, :math:`\binom{k+d}{d}` of them for degree k and d columns.
@@ -55,13 +57,11 @@ class PolynomialFeatures(StatesTags, TransformerMixin, BaseEstimator):
         "order": [StrOptions({"C", "F"})],
     } | usual("interaction_only include_bias")
 
-    def __init__(
-        self, degree: Any = 2, *, interaction_only: bool = False, include_bias: bool = True, order: str = "C"
-    ) -> None:
-        self.degree = degree
-        self.interaction_only = interaction_only
-        self.include_bias = include_bias
-        self.order = order
+    degree: Any = 2
+    _: KW_ONLY
+    interaction_only: bool = False
+    include_bias: bool = True
+    order: str = "C"
 
     def _degrees(self) -> tuple[int, int]:
         if isinstance(self.degree, Integral):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from certifit.preprocessing._base import names_in, numbers
 from certifit.preprocessing._scaler import Moments
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Standardizer(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Scale columns to mean 0 and standard deviation 1: :math:`(x - \bar x)/\sigma`.
 
@@ -48,10 +50,9 @@ class Standardizer(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"ddof": [int]} | usual("with_mean with_std")
 
-    def __init__(self, *, with_mean: bool = True, with_std: bool = True, ddof: int = 0) -> None:
-        self.with_mean = with_mean
-        self.with_std = with_std
-        self.ddof = ddof
+    with_mean: bool = True
+    with_std: bool = True
+    ddof: int = 0
 
     def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> Standardizer:
         """Learn means and spreads, weighted by ``sample_weight``."""
@@ -94,6 +95,7 @@ class Standardizer(StatesTags, OneToOneFeatureMixin, TransformerMixin, BaseEstim
     _tags: ClassVar[Record] = {"input_tags.allow_nan": True, "transformer_tags.preserves_dtype": ["float64", "float32"]}
 
 
+@dataclass(eq=False, repr=False)
 class PadOnes(StatesTags, TransformerMixin, BaseEstimator):
     r"""Append a column of ones, so that a hyperplane through the origin of the larger space has an offset.
 
@@ -116,8 +118,7 @@ class PadOnes(StatesTags, TransformerMixin, BaseEstimator):
            [3., 1.]])
     """
 
-    def __init__(self, value: float = 1.0) -> None:
-        self.value = value
+    value: float = 1.0
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> PadOnes:
         """Learn the number of columns."""
@@ -153,6 +154,7 @@ _TRANSFORMS: dict[str, tuple[Any, str, Any]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class ColumnTransforms(StatesTags, TransformerMixin, BaseEstimator):
     """Logarithms and similar functions, column by column.
 
@@ -176,9 +178,9 @@ class ColumnTransforms(StatesTags, TransformerMixin, BaseEstimator):
     (array([[7.   , 1.386, 2.   ]]), array(['x0', 'log(x1)', 'sqrt(x1)'], dtype=object))
     """
 
-    def __init__(self, transforms: Any = "identity", *, keep: bool = False) -> None:
-        self.transforms = transforms
-        self.keep = keep
+    transforms: Any = "identity"
+    _: KW_ONLY
+    keep: bool = False
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> ColumnTransforms:
         """Resolve columns and check that every value lies in the domain."""
