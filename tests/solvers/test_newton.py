@@ -120,3 +120,50 @@ def test_many_rows_of_two_classes_are_evaluated_by_the_compiled_loop(dtype, monk
     np.testing.assert_allclose(Z, plain[1], atol=1e-12)
     np.testing.assert_allclose(G, plain[2], atol=1e-9)
     assert np.array_equal(f.evaluate(theta)[2], G)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_rows_of_several_classes_are_evaluated_by_the_compiled_loop(dtype, monkeypatch):
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(1.0, 2.0, size=(60_000, 40)).astype(dtype), rng.integers(0, 7, 60_000)
+    task = Task(Objective(Softmax(), SquaredL2(), 1.0, classes=tuple("abcdefg")), as_design(X), y, rng.random(len(X)))
+    f, theta = SmoothSum.of(task), 0.1 * rng.normal(size=(41, 7))
+    some = np.arange(0, 60_000, 31)
+    for g in (f, f.some(some)):
+        value, Z, G = g.evaluate(theta)
+        with monkeypatch.context() as patch:
+            patch.setattr(_smooth_sum, "_TERMS", X.size * 7 + 1)
+            plain = replace(g, large=False).evaluate(theta)
+        assert value == pytest.approx(plain[0], rel=1e-13)
+        np.testing.assert_allclose(Z, plain[1], atol=1e-12)
+        np.testing.assert_allclose(G, plain[2], atol=1e-9)
+        assert np.array_equal(g.evaluate(theta)[2], G)
+
+
+def test_a_hessian_of_equal_classes_is_a_product_of_small_ones():
+    f = _sum(outputs=3)
+    near = f.hessian(np.full((200, 3), 1e-300))  # not zero, and of the same probabilities
+    np.testing.assert_allclose(f.hessian(np.zeros((200, 3))), near, atol=1e-12)
+
+
+@pytest.mark.parametrize("strength", [0.0, 1e-3, 3.0])
+@pytest.mark.parametrize("n", [150, 9000])
+def test_a_metric_solves_with_the_hessian_rough_or_not(strength, n):
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(n, 60)), rng.integers(0, 5, n)
+    f = SmoothSum.of(Task(Objective(Softmax(), SquaredL2(), strength, classes=tuple("abcde")), as_design(X), y))
+    Z, G = rng.normal(size=(n, 5)), rng.normal(size=(61, 5))
+    G[f.ridge == 0.0] -= G[f.ridge == 0.0].mean(axis=1, keepdims=True)  # where equal shifts have no curvature
+    H = f.hessian(Z)
+    for metric, near in ((f.metric(H), 1e-6), (f.rough_metric(Z), 0.02)):
+        D = metric.solve(G)
+        np.testing.assert_allclose((H @ D.T.ravel()).reshape(5, 61).T, G, atol=near)
+
+
+def test_a_metric_that_single_precision_cannot_tell_is_taken_in_double():
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(500, 3)), rng.integers(0, 3, 500)
+    X[:, 2] = X[:, 0] + 1e-3 * X[:, 2]
+    f = SmoothSum.of(Task(Objective(Softmax(), Zero(), 0.0, classes=tuple("abc")), as_design(X), y))
+    Z = rng.normal(size=(500, 3))
+    np.testing.assert_array_equal(f.rough_metric(Z).factor.C, f.metric(f.hessian(Z)).factor.C)

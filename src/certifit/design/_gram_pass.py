@@ -81,7 +81,7 @@ def many_products(n: int, d: int) -> bool:
     """
     if n * d**2 < _LARGE or d > _WIDE:
         return False
-    from certifit.loops.gram import LANES  # loads Numba: only for what is large
+    from certifit.loops._vectors import LANES  # loads Numba: only for what is large
 
     return LANES > 0
 

@@ -30,25 +30,12 @@ import numpy as np
 from llvmlite import ir
 from numba import types, uint64
 from numba.core import cgutils
-from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 
 from certifit.loops._jit import njit
+from certifit.loops._vectors import LANES, LINE, fetch, filled, intrinsic
 
-
-def _lanes() -> int:
-    """Numbers in a vector of the processor that Numba compiles for; 0 where the tile would not pay."""
-    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
-    if "+avx512f" in features:
-        return 8
-    return 4 if {"+avx2", "+fma"} <= set(features) else 0
-
-
-LANES = _lanes()
 _TALL = LANES or 4
 _WIDE = LANES or 4
-_intrinsic: Any = intrinsic  # whose types count the context as an argument of calls
-_LINE = 64  # bytes of a line of a cache
 
 
 def _tile(vectors: int) -> Any:
@@ -84,9 +71,9 @@ def _tile(vectors: int) -> Any:
             column = [_load(build, build.gep(broad, [build.add(at, whole(k * wide))]), vector) for k in range(vectors)]
             for i, row in enumerate(sums):
                 number = build.load(build.gep(tall, [build.add(at, whole(i))]))
-                filled = _filled(build, number, vector)
+                full = filled(build, number, vector)
                 for place, factor in zip(row, column):
-                    build.store(build.call(fma, [filled, factor, build.load(place)]), place)
+                    build.store(build.call(fma, [full, factor, build.load(place)]), place)
         corner = build.add(build.mul(build.add(build.mul(p, panel), a), pitch), build.add(build.mul(q, panel), b))
         total = ir.VectorType(ir.DoubleType(), wide)
         for i, row in enumerate(sums):
@@ -99,7 +86,7 @@ def _tile(vectors: int) -> Any:
                 build.store(build.fadd(build.load(target, align=8), part), target, align=8)
         return context.get_dummy_value()
 
-    return _intrinsic(tile)
+    return intrinsic(tile)
 
 
 def _load(build: ir.IRBuilder, pointer: ir.Value, vector: ir.VectorType) -> ir.Value:
@@ -107,35 +94,10 @@ def _load(build: ir.IRBuilder, pointer: ir.Value, vector: ir.VectorType) -> ir.V
     return build.load(build.bitcast(pointer, vector.as_pointer()), align=4)
 
 
-def _filled(build: ir.IRBuilder, number: ir.Value, vector: ir.VectorType) -> ir.Value:
-    """A vector of one number."""
-    empty, first = ir.Constant(vector, ir.Undefined), ir.IntType(32)(0)
-    one = build.insert_element(empty, number, first)
-    return build.shuffle_vector(one, empty, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None))
-
-
 _tile1, _tile2, _tile3 = _tile(1), _tile(2), _tile(3)
 
 
-@_intrinsic
-def _fetch(context, X, ahead):
-    """Ask for a line of X, so many bytes from its start, to be in the second-level cache when it is needed.
-
-    Memory is then read while the multipliers work. Beyond an array nothing happens.
-    """
-
-    def emit(context, build, signature, args):
-        X, four = context.make_array(signature.args[0])(context, build, args[0]), ir.IntType(32)
-        place = build.gep(build.bitcast(X.data, ir.IntType(8).as_pointer()), [args[1]])
-        kind = ir.FunctionType(ir.VoidType(), [place.type, four, four, four])
-        fetch = cgutils.get_or_insert_function(build.module, kind, "llvm.prefetch")
-        build.call(fetch, [place, four(0), four(2), four(1)])
-        return context.get_dummy_value()
-
-    return types.void(X, types.intp), emit
-
-
-@_intrinsic
+@intrinsic
 def _lay(context, X, i, j, shift, left, p, k):
     """left[p, k] = X[i, j:…] − shift[j:…], a panel's row at a time: as a loop it would ask each time what overlaps."""
 
@@ -196,7 +158,7 @@ def gram_rows(X, R, weights, shift, left, right, out):
         some = slice(start, start + rows)
         _pack(X[some], R[some], weights[some], shift, left, right)
         ahead = X.itemsize * d * (start + rows)
-        few = 1 + X.itemsize * d * rows // (_LINE * tiles)  # all of the next block, by the time that it is packed
+        few = 1 + X.itemsize * d * rows // (LINE * tiles)  # all of the next block, by the time that it is packed
         for q in range(left.shape[0]):
             last = min(panel, out.shape[1] - q * panel) // wide
             for column in range(0, min(d, (q + 1) * panel), _TALL):
@@ -209,8 +171,8 @@ def gram_rows(X, R, weights, shift, left, right, out):
                 elif last - first == 1:
                     _tile1(left, right, rows, p, a, q, first, out)
                 for _ in range(few):
-                    _fetch(X, ahead)
-                    ahead += _LINE
+                    fetch(X, ahead)
+                    ahead += LINE
 
 
 @njit(nogil=True)

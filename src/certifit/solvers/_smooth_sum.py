@@ -34,24 +34,42 @@ _RANGE = 1 << 14  # curvatures that are worth a thread
 _NUMBERS = 1 << 18  # of X that a pass takes at a time: they are read twice, the second time from a cache
 _PRODUCTS = 1 << 21  # multiplications of one product: smaller ones leave two threads waiting for the interpreter
 _LARGE = 1 << 22  # numbers of X from which on a compiled loop is worth the time it may take to compile
+_TERMS = 1 << 24  # the same for several classes: numbers of X times classes
+_STRIPES = 8  # parts of the rows for a Hessian of several classes, at most
+_LEAST = 1024  # rows that are worth a part of their own
 _PARTS = 32  # of the rows, summed on their own: a fixed number, so that rounding is always the same
+_FLAT = 1e-13  # reciprocal condition number below which some direction has no curvature
+_STEEP = 1e-4  # reciprocal condition number above which single precision is enough for a metric
+_TINY_NARROW = 1e-12  # the same in single precision, whose squares are smaller still
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
 
 
 class ScaledHessian(NamedTuple):
     """A Hessian ready to be solved with, in class-major order and units of its own diagonal."""
 
-    factor: Cholesky | PseudoInverse
+    factor: Cholesky | PseudoInverse | None
     root: Array
+    ridge: Array | None = None  # (p,), of several classes: the curvature of a shift of all of them, which the loss
+    # does not feel; the factor has a larger one there, so that it is well conditioned
 
     @property
     def flat(self) -> bool:
         """Whether some direction has no curvature."""
         return isinstance(self.factor, PseudoInverse)
 
+    def steep(self, least: float) -> bool:
+        """Whether there is a factor, with at least this reciprocal condition number."""
+        return isinstance(self.factor, Cholesky) and self.factor.rcond >= least
+
     def solve(self, G: Array) -> Array:
         """H⁻¹G for G of shape (p, K)."""
-        return (self.factor.solve(G.T.ravel() / self.root) / self.root).reshape(G.shape[::-1]).T
+        assert self.factor is not None
+        shift = 0.0
+        if self.ridge is not None:
+            common = G.mean(axis=1)
+            G = G - common[:, None]
+            shift = np.divide(common, self.ridge, out=np.zeros(len(G)), where=self.ridge > 0)[:, None]
+        return (self.factor.solve(G.T.ravel() / self.root) / self.root).reshape(G.shape[::-1]).T + shift
 
 
 @dataclass(frozen=True)
@@ -65,6 +83,7 @@ class SmoothSum:
     ridge: Array  # (p,), in coordinates; zero for the offset
     prior: Array  # (p, K), in coordinates
     offset: Array | None = None
+    large: bool = False  # whether the rows are some of so many that the loop for several classes is used in any case
 
     @classmethod
     def of(cls, task: Task, columns: Coordinates | None = None) -> SmoothSum:
@@ -89,7 +108,7 @@ class SmoothSum:
     def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
         """The objective, the scores (n, K) and the gradient (p, K), in one pass over X."""
         if self._suits_compiled_loop:
-            return self._evaluate_logistic(theta)
+            return self._evaluate_softmax(theta) if self.outputs > 1 else self._evaluate_logistic(theta)
         design, sparse = self.columns.design, self.columns.design.is_sparse
         w, shift = self.columns.outward(theta)
         w = np.ascontiguousarray(w)  # the product with a transposed one takes three times as long
@@ -115,8 +134,11 @@ class SmoothSum:
     @cached_property
     def _suits_compiled_loop(self) -> bool:
         design = self.columns.design
-        plain = isinstance(self.loss, Logistic) and self.offset is None and not design.is_sparse
-        return plain and design.stored.size >= _LARGE and design.stored.flags.c_contiguous
+        if design.is_sparse or self.offset is not None or not design.stored.flags.c_contiguous:
+            return False
+        if isinstance(self.loss, Logistic):
+            return design.stored.size >= _LARGE
+        return isinstance(self.loss, Softmax) and (self.large or softmax_loop_suits(*design.shape, self.outputs))
 
     def _evaluate_logistic(self, theta: Array) -> tuple[float, Array, Array]:
         """`evaluate` by a compiled loop that reads every row once."""
@@ -133,6 +155,27 @@ class SmoothSum:
 
         values, totals, gradients = zip(*side_by_side(work, ranges(len(y), _PARTS)))
         G = self.columns.gathered(np.sum(gradients, axis=0)[:, None], np.array([sum(totals)]))
+        return sum(values) + self._level + self._penalty(theta), Z, self._pulled(G, theta)
+
+    def _evaluate_softmax(self, theta: Array) -> tuple[float, Array, Array]:
+        """The same for several classes, which are padded to whole vectors by repeating the first."""
+        from certifit.loops.softmax import padded, softmax_pass  # loads Numba: only for what is large
+
+        X, K = read_only(self.columns.design.stored), self.outputs
+        w, shift = self.columns.outward(theta)
+        pad = padded(K)
+        W, b = (read_only(np.ascontiguousarray(part[..., pad])) for part in (w, shift))
+        Z, y, s = np.empty((len(X), K)), *(read_only(np.ascontiguousarray(part)) for part in (self.y, self.weights))
+
+        def work(edges: tuple[int, int]) -> tuple[float, Array]:
+            rows, gradient = slice(*edges), np.zeros((X.shape[1] + 1, len(pad)))
+            total, own = np.empty((2, edges[1] - edges[0]))
+            softmax_pass(X[rows], y[rows], s[rows], W, b, Z[rows], total, own, gradient)
+            return float(s[rows] @ (np.log(total) - own)), gradient
+
+        values, gradients = zip(*side_by_side(work, ranges(len(X), min(_PARTS, len(X) // _LEAST))))
+        G = np.sum(gradients, axis=0)[:, :K]
+        G = self.columns.gathered(G[:-1], G[-1])
         return sum(values) + self._level + self._penalty(theta), Z, self._pulled(G, theta)
 
     def _penalty(self, theta: Array) -> float:
@@ -170,17 +213,20 @@ class SmoothSum:
             y=self.y[rows],
             weights=factor * self.weights[rows],
             offset=offset,
+            large=self.outputs > 1 and self._suits_compiled_loop,
         )
 
-    def hessian(self, Z: Array) -> Array:
-        """(pK, pK), in class-major order."""
+    def hessian(self, Z: Array, rough: bool = False) -> Array:
+        """(pK, pK), in class-major order; a rough one of several classes has the digits of single precision."""
         p, K, n = self.columns.width, self.outputs, len(self.y)
         if K == 1:
             H = self.columns.gram(self._curvatures(Z[:, 0]))
+        elif not np.any(Z):  # all classes are equally likely in every row
+            H = np.kron((np.eye(K) - 1.0 / K) / K, self.columns.gram(self.weights))
         else:
-            fast = many_products(n, p * K)
-            work, block = (self._curved_softmax, n) if fast else (self._curved_softmax_in_numpy, _BLOCK)
-            H = sum_over_rows(lambda rows: (work(rows, Z[rows]),), (n, p * K), block)[0]
+            curved = self._curved_softmax if many_products(n, p * K) else self._curved_softmax_in_numpy
+            with np.errstate(over="ignore", invalid="ignore"):  # shows in the result
+                H = curved(Z, np.float32 if rough else np.float64)
         H[np.diag_indices_from(H)] += np.tile(self.ridge, K)
         return H
 
@@ -195,39 +241,56 @@ class SmoothSum:
         h[h < _TINY] = 0.0
         return h
 
-    def _parts(self, rows: slice, Z: Array) -> tuple[Array, Array, Array]:
+    def _parts(self, rows: slice, Z: Array, dtype: type) -> tuple[Array, Array, Array]:
         """Rows A in coordinates, weighted probabilities s p (n, K), and √s p_k A side by side (n, pK)."""
-        A, s = self.columns.rows(rows), self.weights[rows]
+        A: Array = self.columns.rows(rows).astype(dtype, copy=False)
+        s = self.weights[rows]
         P = self.loss.value_slope(Z, self.y[rows])[1] + Softmax.one_hot(self.y[rows], Z.shape[1])
-        P[P < _TINY] = 0.0
-        wide = ((np.sqrt(s)[:, None] * P)[:, :, None] * A[:, None, :]).reshape(len(A), -1)
+        P *= (_TINY if dtype is np.float64 else _TINY_NARROW) <= P
+        wide = ((np.sqrt(s)[:, None] * P).astype(dtype)[:, :, None] * A[:, None, :]).reshape(len(A), -1)
         return A, s[:, None] * P, wide
 
-    def _curved_softmax_in_numpy(self, rows: slice, Z: Array) -> Array:
+    def _curved_softmax_in_numpy(self, Z: Array, dtype: type) -> Array:
         """Blocks Aᵀ diag(s p_k (δ_kl − p_l)) A."""
-        A, heavy, wide = self._parts(rows, Z)
-        p = A.shape[1]
-        H: Array = wide.T @ wide
-        np.negative(H, out=H)
-        for k in range(Z.shape[1]):
-            B = A * np.sqrt(heavy[:, k])[:, None]
-            H[k * p : (k + 1) * p, k * p : (k + 1) * p] += B.T @ B
-        return H
+        n, p, K = len(Z), self.columns.width, self.outputs
 
-    def _curved_softmax(self, rows: slice, Z: Array) -> Array:
-        """The same by the compiled loop, for all rows of one thread."""
-        p, K = self.columns.width, Z.shape[1]
-        pairs = GramSum(np.zeros(p * K), 0, False)
-        own = [GramSum(np.zeros(p), 0, True) for _ in range(K)]
-        for first, last in ranges(len(Z), round(len(Z) / _BLOCK)):
-            A, heavy, wide = self._parts(slice(rows.start + first, rows.start + last), Z[first:last])
-            nothing, shares = np.empty((len(A), 0)), np.ascontiguousarray(heavy.T)
-            pairs.add(wide, nothing, np.empty(0))
+        def work(rows: slice) -> tuple[Array]:
+            A, heavy, wide = self._parts(rows, Z[rows], dtype)
+            H: Array = np.negative(wide.T @ wide, dtype=float)
+            root: Array = np.sqrt(heavy).astype(dtype)
             for k in range(K):
-                own[k].add(A, nothing, shares[k])
-        H = -pairs.parts()[0]
-        for k in range(K):
-            H[k * p : (k + 1) * p, k * p : (k + 1) * p] += own[k].parts()[0]
+                B = A * root[:, k, None]
+                H[k * p : (k + 1) * p, k * p : (k + 1) * p] += B.T @ B
+            return (H,)
+
+        return np.asarray(sum_over_rows(work, (n, p * K), _BLOCK)[0])
+
+    def _curved_softmax(self, Z: Array, dtype: type) -> Array:
+        """The same by the compiled loop; few parts, because their sums are large."""
+        p, K = self.columns.width, self.outputs
+
+        def work(edges: tuple[int, int]) -> list[GramSum]:
+            sums = [
+                GramSum(np.zeros(p * K), 0, False, dtype),
+                *(GramSum(np.zeros(p), 0, True, dtype) for _ in range(K)),
+            ]
+            for first, last in ranges(edges[1] - edges[0], (edges[1] - edges[0]) // _BLOCK):
+                rows = slice(edges[0] + first, edges[0] + last)
+                A, heavy, wide = self._parts(rows, Z[rows], dtype)
+                nothing = np.empty((len(A), 0))
+                sums[0].add(wide, nothing, np.empty(0))
+                for own, share in zip(sums[1:], np.ascontiguousarray(heavy.T)):
+                    own.add(A, nothing, share)
+            return sums
+
+        parts = side_by_side(work, ranges(len(Z), min(_STRIPES, len(Z) // (2 * _LEAST))))
+        for more in parts[1:]:
+            for total, part in zip(parts[0], more):
+                total.sums += part.sums
+        pairs, *each = (part.parts()[0] for part in parts[0])
+        H = np.negative(pairs, out=pairs)
+        for k, own in enumerate(each):
+            H[k * p : (k + 1) * p, k * p : (k + 1) * p] += own
         return H
 
     def left(self, G: Array, D: Array) -> float:
@@ -241,15 +304,38 @@ class SmoothSum:
 
     def metric(self, H: Array) -> ScaledHessian:
         """The Hessian ready to be solved with; where it is flat (dependent columns), steps have least length."""
-        size = np.maximum(np.diag(H), 1e-300)
+        found, scaled = self._factored(H)
+        return found if found.steep(_FLAT) else found._replace(factor=pseudo_inverse(scaled))
+
+    def rough_metric(self, Z: Array) -> ScaledHessian:
+        """The same at scores Z, of a Hessian in single precision, which is enough unless it is nearly flat."""
+        if self.outputs > 1:
+            H = self.hessian(Z, rough=True)
+            found = self._factored(H)[0] if np.all(np.isfinite(H)) else None
+            if found is not None and found.steep(_STEEP):
+                return found
+        return self.metric(self.hessian(Z))
+
+    def _factored(self, H: Array) -> tuple[ScaledHessian, Array]:
+        """With the matrix that is factored."""
         p, K = self.columns.width, self.outputs
         if K > 1:
-            flat = np.kron(np.full((K, K), 1.0 / K), np.eye(p))
-            H = H + flat * np.tile(np.where(self.ridge > 0, 0.0, size.reshape(K, p).mean(axis=0)), K)
+            size, j = np.maximum(np.diag(H), 1e-300), np.arange(p)
+            H = H.copy()
+            H.reshape(K, p, K, p)[:, j, :, j] += size.reshape(K, p).mean(axis=0)[:, None, None] / K
         root = np.sqrt(np.maximum(np.diag(H), 1e-300))
-        scaled = H / np.outer(root, root)
-        factor = cholesky(scaled)
-        return ScaledHessian(pseudo_inverse(scaled) if factor is None or factor.rcond < 1e-13 else factor, root)
+        scaled = H / root
+        scaled /= root[:, None]
+        return ScaledHessian(cholesky(scaled), root, self.ridge if K > 1 else None), scaled
+
+
+def softmax_loop_suits(n: int, d: int, classes: int) -> bool:
+    """Whether the compiled loop pays for (n, d) rows, and this processor has the instructions for it."""
+    if n * d * classes < _TERMS or d * classes > _RANGE:
+        return False
+    from certifit.loops._vectors import LANES  # loads Numba: only for what is large
+
+    return LANES > 0
 
 
 def decrement(G: Array, D: Array) -> float:

@@ -138,11 +138,11 @@ def _after_a_share(f: SmoothSum, start: Array, share: int) -> _Step:
     state = _first(part, start, metric)
     target = 1e-3 * abs(state.objective)
     state = drive(state, _quasi_newton(part), lambda a, b: b.gap <= target or b.stalled, 30).state
-    return _first(f, state.theta, part.metric(part.hessian(state.Z)))
+    return _first(f, state.theta, part.rough_metric(state.Z))
 
 
 def _metric(f: SmoothSum, theta: Array) -> ScaledHessian:
-    return f.metric(f.hessian(f.scores(theta)))
+    return f.rough_metric(f.scores(theta))
 
 
 def _first(f: SmoothSum, theta: Array, metric: ScaledHessian | None = None) -> _Step:

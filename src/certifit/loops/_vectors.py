@@ -1,0 +1,50 @@
+"""What loops written in LLVM's language share: how wide a vector is, how it is filled, and fetching ahead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic as _numbas
+
+intrinsic: Any = _numbas  # whose types count the context as an argument of calls
+LINE = 64  # bytes of a line of a cache
+
+
+def _lanes() -> int:
+    """Numbers in a vector of the processor that Numba compiles for; 0 where a tile of registers would not pay."""
+    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+    if "+avx512f" in features:
+        return 8
+    return 4 if {"+avx2", "+fma"} <= set(features) else 0
+
+
+LANES = _lanes()
+
+
+def filled(build: ir.IRBuilder, number: ir.Value, vector: ir.VectorType) -> ir.Value:
+    """A vector of one number."""
+    empty, first = ir.Constant(vector, ir.Undefined), ir.IntType(32)(0)
+    one = build.insert_element(empty, number, first)
+    return build.shuffle_vector(one, empty, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None))
+
+
+@intrinsic
+def fetch(context, X, ahead):
+    """Ask for a line of X, so many bytes from its start, to be in the second-level cache when it is needed.
+
+    Memory is then read while the multipliers work. Beyond an array nothing happens.
+    """
+
+    def emit(context, build, signature, args):
+        X, four = context.make_array(signature.args[0])(context, build, args[0]), ir.IntType(32)
+        place = build.gep(build.bitcast(X.data, ir.IntType(8).as_pointer()), [args[1]])
+        kind = ir.FunctionType(ir.VoidType(), [place.type, four, four, four])
+        fetch = cgutils.get_or_insert_function(build.module, kind, "llvm.prefetch")
+        build.call(fetch, [place, four(0), four(2), four(1)])
+        return context.get_dummy_value()
+
+    return types.void(X, types.intp), emit
