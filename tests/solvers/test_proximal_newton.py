@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from certifit._objective import Objective
 from certifit.design import as_design
-from certifit.losses import Logistic, Poisson
+from certifit.losses import Logistic, Poisson, Softmax
 from certifit.regularizers import mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers._smooth_sum import SmoothSum, l1_weights
@@ -43,3 +44,34 @@ def test_agrees_with_proximal_gradient_and_says_its_limits():
     assert task.value(W[0], float(b[0])) <= task.value(*slow.value) + 1e-12
     assert task.value(*slow.value) - task.value(W[0], float(b[0])) <= slow.stats["gap"] + 1e-12
     assert minimise_l1(f, kappa, np.zeros((5, 1)), 1e-13, Options(max_iter=1)).status == "max_iter"
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(("strength", "offset"), [(3.0, True), (0.05, True), (0.05, False)])
+def test_many_columns_of_which_few_are_used(layout, strength, offset):
+    """Far from the minimum more columns want to leave zero than one step lets; in the end none does."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 1500)) * rng.uniform(0.1, 10.0, size=1500)
+    y = np.where(X[:, :3] @ [1.0, -1.0, 0.5] + rng.normal(size=80) > 0, 1.0, -1.0)
+    task = Task(Objective(Logistic(), mix_of_norms(1.0), strength, fit_intercept=offset), as_design(layout(X)), y)
+    f = SmoothSum.of(task)
+    found = minimise_l1(f, l1_weights(task, f.columns), np.zeros((f.columns.width, 1)), 1e-12)
+    W, b = f.columns.raw(found.value)
+    w, g = W[0], task.slope(W[0], float(b[0]))
+    assert found.status == "converged"
+    assert 0 < np.count_nonzero(w) <= 80
+    np.testing.assert_allclose(g[w != 0], -task.lam * np.sign(w[w != 0]), rtol=1e-6)
+    assert np.all(np.abs(g[w == 0]) <= task.lam * (1.0 + 1e-6))
+
+
+def test_a_model_of_some_coordinates_is_that_part_of_the_whole():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 6)) * 3.0 + 1.0, rng.integers(0, 3, 40)
+    task = Task(Objective(Softmax(), mix_of_norms(0.5), 2.0, classes=(0, 1, 2)), as_design(X), y)
+    f, theta = SmoothSum.of(task), rng.normal(size=(7, 3))
+    keep = np.array([True, False, False, True, True, False, True])
+    theta[~keep] = 0.0
+    Z, part = f.scores(theta), f.among(keep)
+    np.testing.assert_allclose(part.scores(theta[keep]), Z, rtol=1e-12)
+    H = f.hessian(Z).reshape(3, 7, 3, 7)[:, keep][..., keep].reshape(12, 12)
+    np.testing.assert_allclose(part.hessian(Z), H, rtol=1e-10, atol=1e-10)

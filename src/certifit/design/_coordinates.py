@@ -121,6 +121,13 @@ class Coordinates:
         many = self.many or compiled_loop_suits(self.design.stored)
         return Coordinates(Design(A), nothing, ones, False, nothing, ones, ready=True, many=many)
 
+    def among(self, keep: Array) -> Coordinates:
+        """The same rows with some of their coordinates: ``keep`` (p,) says which, the offset always among them."""
+        columns = np.flatnonzero(keep[: self.design.shape[1]])
+        X = self.design.X[:, columns] if self.design.is_sparse else self.design.X.take(columns, axis=1)
+        mean, scale, centre, unit = (part[columns] for part in (self.mean, self.scale, self.centre, self.unit))
+        return replace(self, design=Design(X), mean=mean, scale=scale, centre=centre, unit=unit)
+
     def raw(self, theta: Array) -> tuple[Array, Array]:
         """Coefficients (K, d) and offsets (K,) in the user's units."""
         d = self.design.shape[1]

@@ -216,6 +216,10 @@ class SmoothSum:
             large=self.outputs > 1 and self._suits_compiled_loop,
         )
 
+    def among(self, keep: Array) -> SmoothSum:
+        """The same sum as a function of some coordinates (p,), the others at zero."""
+        return replace(self, columns=self.columns.among(keep), ridge=self.ridge[keep], prior=self.prior[keep])
+
     def hessian(self, Z: Array, rough: bool = False) -> Array:
         """(pK, pK), in class-major order; a rough one of several classes has the digits of single precision."""
         p, K, n = self.columns.width, self.outputs, len(self.y)

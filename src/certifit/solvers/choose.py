@@ -73,9 +73,9 @@ METHODS = (
     ),
     Method(
         "newton",
-        "a smooth loss and a smooth penalty",
+        "a smooth loss and a penalty of l1, squared l2 or a mix, without w ≥ 0",
         _smooth,
-        lambda r: r.smooth and separable(r) is not None,  # a user's own smooth penalty goes the way of its prox
+        lambda r: separable(r) is not None and not isinstance(r, NonNegative),
         solve_newton,
     ),
     Method(
@@ -144,8 +144,8 @@ def choose_solver(
     >>> choose_solver(Absolute(), L1(), "newton")
     Traceback (most recent call last):
     ...
-    certifit.exceptions.PairingError: solver='newton' needs a smooth loss and a smooth penalty, not absolute loss with
-    l1; solver='interior_point' works for this pairing.
+    certifit.exceptions.PairingError: solver='newton' needs a smooth loss and a penalty of l1, squared l2 or a mix,
+    without w ≥ 0, not absolute loss with l1; solver='interior_point' works for this pairing.
     """
     if solver not in solver_names():
         raise ValueError(f"Unknown solver {solver!r}; choose one of {', '.join(solver_names())}.")

@@ -2,9 +2,10 @@ r"""Proximal Newton for smooth losses with an l1 part.
 
 .. math:: \min_\theta\ f(\theta) + \sum_j \kappa_j|\theta_j|
 
-Each step minimises the quadratic model of f plus the exact l1 part by coordinate descent on the Hessian (compiled,
-p × p work only), then searches along the way to it. The decrease that the model promises is what is left to gain,
-and falls quadratically.
+Each step minimises the quadratic model of f plus the exact l1 part by coordinate descent on the Hessian (compiled),
+then searches along the way to it. The decrease that the model promises is what is left to gain, and falls
+quadratically. Where coordinates are many, the model is about those that are not zero, or want to leave zero: the
+others stay there, as most of them do at the minimum.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from certifit.solvers._smooth_sum import SmoothSum
 from certifit.solvers._solution import Solution
 from certifit.solvers._task import Options
 
+_FEW = 256  # coordinates that are all taken, and the least number of those that may leave zero in one step
+
 
 @dataclass(frozen=True)
 class _Model:
@@ -28,7 +31,7 @@ class _Model:
     gap: float  # decrease promised by the model: an estimate of what is left
     step: float
     direction: Array
-    promise: float
+    complete: bool  # whether the model is about all coordinates that want to leave zero
     stalled: bool = False
 
 
@@ -46,7 +49,7 @@ def minimise_l1(f: SmoothSum, kappa: Array, start: Array, tol: float, options: O
             theta, Z = s.theta + t * s.direction, s.Z + t * dZ
             value, slopes = f.value(Z, theta)
             value += float(np.sum(kappa * np.abs(theta)))
-            if np.isfinite(value) and value <= s.objective - 1e-4 * t * s.promise:
+            if np.isfinite(value) and value <= s.objective - 1e-4 * t * s.gap:
                 return _model(f, kappa, theta, Z, slopes, value, t)
             t *= 0.5
         return replace(s, stalled=True)
@@ -58,7 +61,7 @@ def minimise_l1(f: SmoothSum, kappa: Array, start: Array, tol: float, options: O
     run = drive(
         first,
         advance,
-        lambda before, after: after.stalled or after.gap <= max(tol, _floor(after)),
+        lambda before, after: after.stalled or (after.complete and after.gap <= max(tol, _floor(after))),
         options.limit(100),
         options.time_budget,
         options.trace,
@@ -79,18 +82,44 @@ def _floor(s: _Model) -> float:
 
 def _model(f: SmoothSum, kappa: Array, theta: Array, Z: Array, slopes: Array, value: float, t: float) -> _Model:
     """Minimise the model at θ: direction, and the decrease it promises."""
+    G = f.gradient(slopes, theta)
+    keep, complete = _awake(theta, G, kappa)
+    if np.all(keep):
+        D = _descend(f, G, kappa, theta, Z)
+    else:
+        D = np.zeros_like(theta)
+        D[keep] = _descend(f.among(keep), G[keep], kappa[keep], theta[keep], Z)
+    promise = max(-float(np.sum(G * D) + np.sum(kappa * (np.abs(theta + D) - np.abs(theta)))), 0.0)
+    return _Model(theta, Z, value, promise, t, D, complete)
+
+
+def _awake(theta: Array, G: Array, kappa: Array) -> tuple[Array, bool]:
+    """Which coordinates the model is about, and whether no other wants to leave zero.
+
+    At most twice as many as there are, those with the steepest slopes, leave zero in one step: far from the minimum
+    nearly all would, and most of them for nothing.
+    """
+    if len(theta) <= _FEW:
+        return np.ones(len(theta), bool), True
+    pull = np.max(np.abs(G) - kappa, axis=1)
+    keep = np.any(theta != 0, axis=1) | np.all(kappa == 0, axis=1)
+    outside = np.flatnonzero(~keep & (pull > 0))
+    most = max(_FEW, 2 * int(keep.sum()))
+    chosen = outside if len(outside) <= most else outside[np.argpartition(-pull[outside], most)[:most]]
+    keep[chosen] = True
+    return keep, len(chosen) == len(outside)
+
+
+def _descend(f: SmoothSum, G: Array, kappa: Array, theta: Array, Z: Array) -> Array:
+    """The way from θ to the minimum of the model of these coordinates."""
     from certifit.loops.coordinate import cd_gram
 
-    G = f.gradient(slopes, theta)
     H = f.hessian(Z)
     w = theta.T.ravel().copy()
     g, l1 = G.T.ravel(), kappa.T.ravel()
     lift = 1e-12 * np.maximum(np.diag(H), 1e-300)  # flat directions (equal shifts of all classes) stay put
     H[np.diag_indices_from(H)] += lift
-    q = -g.copy()
     size = float(np.abs(g).max(initial=0.0)) + 1e-300
-    order = np.arange(len(w))
-    cd_gram(np.ascontiguousarray(H), q, w, len(w), l1, np.zeros_like(w), False, order, 10_000, 1e-13 * np.sqrt(size))
-    D = w.reshape(theta.shape[::-1]).T - theta
-    promise = -float(np.sum(G * D) + np.sum(kappa * (np.abs(theta + D) - np.abs(theta))))
-    return _Model(theta, Z, value, max(promise, 0.0), t, D, max(promise, 0.0))
+    order, tol = np.arange(len(w)), 1e-13 * np.sqrt(size)
+    cd_gram(np.ascontiguousarray(H), -g, w, len(w), l1, np.zeros_like(w), False, order, 10_000, tol)
+    return np.asarray(w.reshape(theta.shape[::-1]).T - theta)

@@ -54,11 +54,13 @@ def solve_smooth(
     null = null_value(task) if null is None else null
     target = options.tol * null
     if objective.strength * part.l1 > 0:
-        # The gap of an l1 problem is of first order in the error, so the model's promise must be far smaller.
+        # The gap of an l1 problem is of first order in the error, the model's promise of second, so far smaller.
         found = minimise_l1(f, l1_weights(task, f.columns), theta, target * min(options.tol, 1e-3), options)
+        left = np.sqrt(found.stats["gap"] / null)
     else:
         found = minimise(f, theta, target, options, witness=witness)
-    stats = found.stats | {"target": target, "relative_gap": found.stats["gap"] / null}
+        left = found.stats["gap"] / null
+    stats = found.stats | {"target": target, "relative_gap": left}
     if ask_existence:
         stats["exists"] = True if objective.strength > 0 else near_optimum(f, found.value)
     if witness:
