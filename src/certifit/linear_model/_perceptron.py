@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state, compute_class_weight
 
-from certifit._certified import Certified
+from certifit._certified import Certified, read_rows
 from certifit._linear_scores import LinearScores
 from certifit._sklearn import StrOptions, usual
 from certifit._trace import joined
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, Named, RandomState, Record, VectorLike
-from certifit._validation import check_classification_targets, validate_data
+from certifit._validation import check_classification_targets, classes_and_codes
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.separation import padded
 from certifit.geometry import separability
@@ -55,12 +55,12 @@ class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     trace: bool
 
     def _read(self, X: MatrixLike, y: VectorLike, reset: bool = True) -> tuple[Any, Array]:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset)
+        X, y = read_rows(self, X, y, order="C", reset=reset)
         check_classification_targets(y)
         return X, y
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
-        classes, index = np.unique(y, return_inverse=True)
+        classes, index = classes_and_codes(y)
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two or more classes; y holds only 1 class: {classes.tolist()[0]!r}."
@@ -336,7 +336,9 @@ class Perceptron(PerceptronBase):
         coef_init = last[0] if coef_init is None else coef_init
         intercept_init = last[1] if intercept_init is None else intercept_init
         start = start_of(len(classes), X.shape[1], coef_init, intercept_init)
-        weights = compute_class_weight(self.class_weight, classes=classes, y=y)
+        weights = np.ones(len(classes))
+        if self.class_weight is not None:
+            weights = compute_class_weight(self.class_weight, classes=classes, y=y)
         changes = {"validation": self._keep_aside(index)} if self.early_stopping else {}
         self.classes_ = classes
         self.t_ = 1.0
