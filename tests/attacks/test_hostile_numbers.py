@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -170,6 +171,39 @@ def test_r2_of_numbers_whose_squares_vanish():
         assert SCORES["r2"](y * factor, p * factor, w) == SCORES["r2"](y, p, w)
     far = y + 2.0**50
     assert SCORES["r2"](far, far + (p - y), w) == pytest.approx(SCORES["r2"](y, p, w), rel=1e-12)
+
+
+def _exact_r2(y, p, w):
+    y, p, w = ([Fraction(v) for v in part.tolist()] for part in (y, p, w))
+    mean = sum(a * b for a, b in zip(w, y)) / sum(w)
+    left, total = (sum(a * (b - c) ** 2 for a, b, c in zip(w, y, other)) for other in (p, [mean] * len(y)))
+    return 1 - left / total if total else Fraction(left == 0)
+
+
+def test_r2_of_hostile_predictions_and_weights():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        y, p = (rng.normal(size=4).round(1) * 10.0 ** rng.uniform(-300, 300, rng.choice([1, 4])) for _ in range(2))
+        w = 10.0 ** rng.uniform(-290, 290, 4) * rng.integers(0, 2, 4)
+        y = y + rng.choice([0.0, 1e15])
+        if not w.any():
+            continue
+        found, true = SCORES["r2"](y, p, w), _exact_r2(y, p, w)
+        assert not np.isfinite(found) or abs(Fraction(found) - true) <= abs(true - 1) / 10**12 + Fraction(1, 10**15), (y, p, w)
+
+
+def test_a_score_is_claimed_of_huge_predictions_only_where_it_is_right():
+    X, y = np.arange(6.0)[:, None], np.array([1.0, 3.0, 2.0, 5.0, 4.0, 6.0])
+    folds = {"metric": "r2", "test": np.arange(6), "sizes": np.array([3, 3]), "train_sizes": np.array([3, 3]), "level": 0.95}
+    for p in (np.where(y == 5.0, 1e308, y), np.full(6, -1e200), np.where(y == 5.0, 1e100, y), y > 2.0):
+        with np.errstate(all="ignore"):
+            certificate = issue("cross-validation", Data.of(X, y), {**folds, "predictions": p})
+        assert not certificate.holds or refused_by_checker(certificate, X, y, None) is None, p
+    light = np.array([1.0, 1.0, 0.0, 1.0, 2.0, 1.0])
+    folds["predictions"] = y[[0, 0, 1, 3, 4, 5]]
+    certificate = issue("cross-validation", Data.of(X, y[[0, 0, 1, 3, 4, 5]], light), folds)
+    assert certificate.holds
+    assert refused_by_checker(certificate, X, y[[0, 0, 1, 3, 4, 5]], light) is None
 
 
 REFUSED = {

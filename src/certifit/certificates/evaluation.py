@@ -143,15 +143,24 @@ def _absolute(y: Array, p: Array, w: Array) -> float:
     return float(-(w @ np.abs(y - p)) / w.sum())
 
 
+def _sum_of_squares(w: Array, v: Array) -> tuple[float, int]:
+    """Σ w v² as a number and a power of two: no term overflows, and the largest does not vanish."""
+    (a, i), (b, j) = np.frexp(w), np.frexp(v)
+    terms, powers = a * b * b, i + 2 * j
+    unit = int(powers[terms > 0].max(initial=-10_000))
+    return float(np.ldexp(terms, powers - unit).sum()), unit
+
+
 def _r2(y: Array, p: Array, w: Array) -> float:
-    unit = -int(np.frexp(max(np.abs(y).max(), np.abs(p).max()))[1])  # a power of two, so that no square vanishes
-    y, p = np.ldexp(y, unit), np.ldexp(p, unit)
-    around = y - w @ y / w.sum()
-    around = around - w @ around / w.sum()  # the mean again, now without the rounding of large numbers
-    total, left = float(w @ np.square(around)), float(w @ np.square(y - p))
+    around = y - y[np.argmax(w)]  # from the heaviest row, whose rounding would outweigh all others
+    unit = int(np.frexp(np.abs(around[w > 0]).max(initial=0.0))[1])
+    around = np.ldexp(around, -unit)
+    around = around - w / w.max() @ around / (w / w.max()).sum()
+    (total, size), (left, other) = _sum_of_squares(w, around), _sum_of_squares(w, y - p)
     if total == 0:  # a fold of equal values: scikit-learn's convention
         return 1.0 if left == 0 else 0.0
-    return 1.0 - left / total
+    with np.errstate(over="ignore"):  # an infinite score is refused
+        return float(1.0 - np.ldexp(left / total, other - size - 2 * unit))
 
 
 SCORES = {
@@ -193,6 +202,11 @@ class CrossValidation(Kind):
             Check("no fold tests a row twice", all(len(np.unique(p)) == len(p) > 0 for p in parts)),
             Check("training rows fit beside the tested ones", bool(np.all((trains > 0) & (trains + sizes <= n)))),
             Check("a score that can be recomputed", evidence["metric"] in SCORES, str(evidence["metric"])),
+            Check(
+                "answers that the score is for",
+                evidence["metric"] == "accuracy" or np.issubdtype(predictions.dtype, np.number),
+                str(predictions.dtype),
+            ),
         ]
         if not all(c.holds for c in checks):
             return Proof({"folds": equal(len(sizes))}, tuple(checks))
