@@ -121,6 +121,33 @@ def test_logarithm(mantissa, exponent):
         assert high - low <= mpmath.mpf(10) ** -55 * max(1, abs(true))
 
 
+@pytest.mark.parametrize("bits", [768, 3072])
+def test_more_bits_enclose_more_closely(bits, monkeypatch):
+    monkeypatch.setattr(checker, "BITS", bits)
+    with mpmath.workprec(2 * bits):
+        for x in (1e-300, 0.3, 1.0 / 3.0, 1.0, 2.5, 700.0, 16383.0):
+            for sign in (1.0, -1.0):
+                assert holds(checker.exp(checker.n(sign * x)), mpmath.exp(sign * mpmath.mpf(x)), bits // 4)
+            assert holds(checker.log(checker.n(x) + 1), mpmath.log(mpmath.mpf(x) + 1), bits // 4 - 300 * (x < 1e-9))
+        assert holds(checker.N(1) / 3, mpmath.mpf(1) / 3, bits // 4)
+        assert holds(checker.N(2).sqrt(), mpmath.sqrt(2), bits // 4)
+
+
+def test_a_comparison_that_rounding_leaves_open_is_made_again_with_more_bits():
+    tried = []
+
+    def prove(table, e):  # 1/3·3 − 1 is at most what the bits leave
+        tried.append(checker.BITS)
+        return {"gap": checker.up(abs(checker.N(1) / 3 * 3 - 1))}
+
+    table = checker.Table([[1.0]])
+    checker.settled(prove, table, {}, {"gap": 1e-50})
+    checker.settled(prove, table, {}, {"gap": 1e-200})
+    assert tried == [192, 192, 768]
+    checker.settled(prove, table, {}, {"gap": -1.0})  # decided: more bits would not help
+    assert tried == [192, 192, 768, 192]
+
+
 @given(FLOATS, FLOATS.filter(bool))
 def test_sums_products_quotients_and_roots(x, y):
     a, b = checker.n(x), checker.n(y)

@@ -1,6 +1,7 @@
 """Check a certifit proof file against its data with nothing but Python's standard library: python checker.py fit.proof data.csv
 Each figure is recomputed and printed, then PROVED or NOT PROVED and why; the pages "The proof file" and "What you have to trust" say more.
-`N` is an interval [lo, hi]·2^e of integers: sums and products of floats are exact, all else and what exceeds BITS rounds outwards."""
+`N` is an interval [lo, hi]·2^e of integers: sums and products of floats are exact, all else and what exceeds BITS rounds outwards. Where
+rounding leaves a comparison open and nothing is proved, all is computed again with four times the bits."""
 import ast, csv, decimal, fractions, functools, hashlib, importlib.util, itertools, json, math, operator, pathlib, re, struct, sys
 BITS, GIVEN, exponent = 192, (["given"], ["precomputed"]), operator.attrgetter("e")  # bits of an interval; kernels whose values are given
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
@@ -8,7 +9,7 @@ def need(condition, why):
     if not condition: raise Refused(why)
 class Record(dict): __getattr__ = dict.__getitem__  # e.coef is e["coef"]
 class N:  # the interval [lo, hi]·2^e; an interval that is no single number keeps at most BITS bits, rounded outwards
-    __slots__ = ("e", "hi", "lo"); zero = lambda a: a.lo == a.hi == 0
+    __slots__ = ("e", "hi", "lo"); zero = lambda a: a.lo == a.hi == 0; undecided = False  # whether rounding left a comparison open
     def __init__(self, lo, hi=None, e=0):
         hi = lo if hi is None else hi; cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
         self.lo, self.hi, self.e = (lo >> cut, -(-hi >> cut), e + cut) if cut > 0 else (lo, hi, e)
@@ -21,7 +22,7 @@ class N:  # the interval [lo, hi]·2^e; an interval that is no single number kee
         p = [x * y for x in {self.lo, self.hi} for y in {b.lo, b.hi}]
         return N(min(p), max(p), self.e + b.e)
     def __truediv__(self, other):  # quotients of the ends, rounded down and up
-        b = n(other); need(b.lo > 0 or b.hi < 0, "a division by what may be zero")
+        b = n(other); need(b.lo > 0 or b.hi < 0 or abs(b) > 0, "a division by what may be zero")
         k = BITS + max(0, max(abs(b.lo), abs(b.hi)).bit_length() - min(abs(self.lo), abs(self.hi)).bit_length())
         q = [(x << k, y) for x in (self.lo, self.hi) for y in (b.lo, b.hi)]
         return N(min(x // y for x, y in q), max(-(-x // y) for x, y in q), self.e - b.e - k)
@@ -37,8 +38,13 @@ class N:  # the interval [lo, hi]·2^e; an interval that is no single number kee
     max0, ends = lambda a: N(max(a.lo, 0), max(a.hi, 0), a.e), lambda a: (N(a.lo, None, a.e), N(a.hi, None, a.e))
     __neg__, __sub__ = lambda a: N(-a.hi, -a.lo, a.e), lambda a, b: a + -n(b)
     __radd__, __rmul__, __rsub__, __rtruediv__ = __add__, __mul__, lambda a, b: n(b) - a, lambda a, b: n(b) / a
-    __le__, __lt__ = lambda a, b: (a - b).hi <= 0, lambda a, b: (a - b).hi < 0  # surely, for all numbers in the intervals
-    __ge__, __gt__ = lambda a, b: (a - b).lo >= 0, lambda a, b: (a - b).lo > 0
+    def __ge__(self, b):  # surely, for all numbers in the intervals
+        d = self - b; N.undecided |= d.lo < 0 <= d.hi
+        return d.lo >= 0
+    def __gt__(self, b):
+        d = self - b; N.undecided |= d.lo <= 0 < d.hi
+        return d.lo > 0
+    __le__, __lt__ = lambda a, b: n(b) >= a, lambda a, b: n(b) > a
     def __str__(self):
         return "{:.6g}".format(decimal.Decimal(max(self.lo, self.hi, key=abs)) * decimal.Decimal(2) ** self.e)
 def n(x):  # a float or whole number as an exact interval
@@ -69,7 +75,7 @@ ln2 = functools.lru_cache(None)(lambda unit: sum((1 << unit + 40 - k) // k for k
 def exp(x):
     """e^x = 2^k e^r with r = x − k ln 2 in [0, ln 2), in fixed point with `unit` binary places. r is off by less than 2|k| + 1 units (k
     times the error of ln 2, and rounding), so e^r < 2 by less than 3(2|k| + 1). A term of the series is rounded down by less than 2 units
-    and inherits less than 1 from its forerunner; fewer than 64 are above zero, the rest is below 6: less than 6|k| + 256 units in all."""
+    and inherits less than 1 from its forerunner; fewer than BITS/3 are above zero (as i! > 2^(3i + 46) for i ≥ 64), the rest is below 6."""
     size = x.lo.bit_length() + x.e if x.lo else 0; need(size <= 14 or x.lo < 0, "an exponential that overflows")
     if size > 14: return N(0, 1, -20000)  # x ≤ −2^14
     unit = BITS + 32 + max(0, size)
@@ -77,15 +83,16 @@ def exp(x):
     k = fixed // ln2(unit)
     r, term, sum_, i = fixed - k * ln2(unit), 1 << unit, 1 << unit, 1
     while term: term = (term * r >> unit) // i; sum_, i = sum_ + term, i + 1
-    wrong = 6 * abs(k) + 256; return N(sum_ - wrong, sum_ + wrong, k - unit)
+    wrong = 6 * abs(k) + BITS + 64; return N(sum_ - wrong, sum_ + wrong, k - unit)
 def log(x):
-    """log(2^k m) = k ln 2 + y + log(1 + t) for 1 ≤ m < 2, a float y near log m and t = m e^−y − 1. As |t| < 2^-48, t − t²/2 + t³/3 is
-    off by less than 2^-193; the rest is interval arithmetic."""
-    need(x.lo > 0, "the logarithm of what may not be positive"); k = x.lo.bit_length() - 1
+    """log(2^k m) = k ln 2 + y + log(1 + t) for 1 ≤ m < 2, a float y near log m and t = m e^−y − 1. As |t| < 2^-48, t − t²/2 + t³/3 − … up
+    to the power c − 1 = BITS/48 − 1 is off by less than 2^-48c = 2^-BITS; the rest is interval arithmetic."""
+    need(x > 0, "the logarithm of what may not be positive"); k, unit = x.lo.bit_length() - 1, BITS + 64
     y = n(math.log(x.lo / (1 << k)))
     t = N(x.lo, None, -k) * exp(-y) - 1
     need(abs(t) < 2.0**-48, "a float that is not near the logarithm")
-    return N(ln2(256), ln2(256) + 2, -256) * (k + x.e) + y + t - t * t * N(1, None, -1) + t * t * t / 3 + N(-1, 1, -193)
+    series = functools.reduce(lambda rest, j: t * (N(1) / j - rest), range(BITS // 48 - 1, 0, -1), N(0))
+    return N(ln2(unit), ln2(unit) + 2, -unit) * (k + x.e) + y + series + N(-1, 1, -BITS)
 exp, log = [lambda x, f=f: f(x) if x.lo == x.hi else join(*map(f, x.ends())) for f in (exp, log)]  # both rise
 up, low = [lambda v, sense=sense: (sense, v, v) for sense in ("upper", "lower")]  # what a figure is to what is proved
 def near(v, size=None): return "about", v, abs(v if size is None else size)  # to a billionth of its size
@@ -121,8 +128,9 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
     products, columns = lambda t, w: [dot(row, w) for row in t.numbers()], lambda t: [list(c) for c in zip(*t.numbers())]
     def names(self):
         need(len(self.y or ()) == 1, "no labels, or several targets"); return sorted({key(v) for v in self.y[0]})
-    def codes(self, classes):  # the place of every label among the classes
-        need(len(place := {key(c): k for k, c in enumerate(classes)}) == len(classes) > 1 == len(self.y or ()), "no labels, or two alike")
+    def codes(self, classes, fewest=2):  # the place of every label among the classes
+        place = {key(c): k for k, c in enumerate(classes)}
+        need(len(place) == len(classes) >= fewest and len(self.y or ()) == 1, "no labels, or two alike")
         need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name")
         return [place[key(v)] for v in self.y[0]]
     def groups(self, names):  # rows by their label, which of a row without weight need not be named
@@ -303,7 +311,7 @@ def prove_no_margin(table, e):  # two equal rows with different labels, or point
         need(table.numbers() and table.X[i] == table.X[j] and y[i] != y[j], "no such twins"); return {"bound": up(N(0)), "rows": [i, j]}
     bound, K = hulls(table, e)[3], gram(table, e, range(table.rows), True); radius = largest(row[i] for i, row in enumerate(K)).sqrt()
     need(bound <= radius * 1e-7, "hulls that are apart"); return {"bound": up(bound), "radius": near(radius)}
-SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the square
+SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″
     "logistic": lambda z, y: SMOOTH["binomial"](z, (y + 1) / 2), "binomial": lambda z, y: (lambda p: (p - y, p - p * p))(1 / (1 + exp(-z))),
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
     "gamma_log": lambda z, y: (1 - y * exp(-z), y * exp(-z)), "squared": lambda z, y: (2 * (z - y), N(2)), }
@@ -326,7 +334,7 @@ def newton(table, o, y, s, coef, b):  # value, gradient, Hessian (from below), c
     for i in range(len(H) - (free and o.fit_intercept)): H[i][i] = H[i][i] + 2 * c
     return total(a * value(v, n(t)) for a, v, t in zip(s, z, y)) + c * dot(away, away), g, H, columns
 def prove_local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = qr < 1: the objective is at most q²/(2(1 − u)) above its minimum
-    (o, (y,), s, _), = machines(table, e); need(o.loss.name in set(SMOOTH) - {"squared"}, "a loss that this bound is not for")
+    (o, (y,), s, _), = machines(table, e); need(o.loss.name in SMOOTH, "a loss that this bound is not for")
     model = best = newton(table, o, y, vec(s), e.coef[0], n(e.intercept[0])); more = N(0)
     if "witness_coef" in e:  # a better point, from which the bound is taken
         w, b = (sum(v, []) if type(v[0]) is list else v for v in (e.witness_coef, e.witness_intercept))
@@ -485,17 +493,6 @@ def prove_finite_bayes(table, e):
     joint, wrong = [math.prod([row[k] for k in seen], start=p) for p, row in zip(prior, likely)], abs(total(stated) - 1)
     error = largest(abs(p / total(joint) - s) for p, s in zip(joint, stated)); need(error <= tiny, "another posterior")
     return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
-def prove_conjugate_posterior(table, e):  # the parameters are those of the prior and sums over the rows; errors as shares of their size
-    k, prior, normal, x = table.rows, vec(e.prior), e.family.startswith("normal"), [v for v, in table.numbers()]; S, Q = total(x), dot(x, x)
-    family = {"beta": lambda a, b: [N(1), a + S, b + k - S], "gamma": lambda a, b: [N(1), a + S, b + k],  # D, then parameters times D
-              "dirichlet": lambda *a: [N(1), *(v + sum((u - j).zero() for u in x) for j, v in enumerate(a))], "normal": lambda m, v, s:
-              [s + v * k, m * s + v * S, v * s, s * (s + v * k)], "normal-inverse-gamma": lambda m, c, a, b: [c + k, c * m + S,
-              (c + k)**2, (a + N(k) / 2) * (c + k), (b * 2 + Q + c * m**2) * (c + k) / 2 - (c * m + S)**2 / 2]}[e.family]
-    if not normal: [whole(v, 0, {"beta": 2, "dirichlet": len(prior)}.get(e.family, math.inf)) for v, in table.X]  # counts, or categories
-    need(not table.y and table.given is None and len(prior) > 1 and all(v > 0 for v in prior[normal:]), "a prior or data that are none")
-    D, *right = family(*prior); size = [largest(map(abs, [prior[0], *x])) * D if normal and not j else v for j, v in enumerate(right)]
-    error = largest(abs(a * D - b) / (c if c > 0 else D * 2.0**-1000) for a, b, c in zip(vec(e.posterior, len(prior)), right, size))
-    need(error <= 1e-9, "another posterior"); return {"error": up(error), "observations": k}
 def moments(w, x, rows):  # mean and variance of some rows of a column
     W = total(w[i] for i in rows); m = total(w[i] * x[i] for i in rows) / W; return m, total(w[i] * (x[i] - m)**2 for i in rows) / W
 def priors(table, e):  # how far the stated class shares are from what their rule says: those of the data, equal ones, or given ones
@@ -558,14 +555,14 @@ def prove_mixed_counts(table, e):  # columns of numbers by gaussian_counts, of w
     found = prove_gaussian_counts(part([cells[j] for j in numeric]), e) if numeric else {}
     rest, columns = Record(e, model="categorical", n_categories=[*map(len, words)]), [coded(cells[j], v) for j, v in zip(discrete, words)]
     return {**found, **(prove_smoothed_counts(part(columns), rest) if discrete else {})}
-logarithm, squares = functools.lru_cache(2**16)(lambda k: log(N(k))), lambda W, *sums: N(sum(s * s for s in sums)) / W
-def logs(W, *sums): return total((logarithm(s) - logarithm(W)) * s for s in sums if s not in (0, W))  # Σ s log(s/W)
+logarithm, squares = functools.lru_cache(2**16)(lambda k, bits: log(N(k))), lambda W, *sums: N(sum(s * s for s in sums)) / W
+def logs(W, *sums): return total((logarithm(s, BITS) - logarithm(W, BITS)) * s for s in sums if s not in (0, W))  # Σ s log(s/W)
 CRITERIA = {  # for classes?; the worth of a side, from its weight and sums; what each row adds to the impurity, which is less the worth
     "gini": (True, squares, lambda y: N(1)), "squared_error": (False, squares, lambda y: y**2), "poisson": (False, logs, plogp),
-    "entropy": (True, lambda *side: logs(*side) / logarithm(2), lambda y: N(0)), "absolute_error": (False, None, lambda y: N(0))}
+    "entropy": (True, lambda *side: logs(*side) / logarithm(2, BITS), lambda y: N(0)), "absolute_error": (False, None, lambda y: N(0))}
 def tree_targets(table, e, of_classes, formula):  # targets; weight and terms of the sums of each row, and their unit; the worth of a side
     names, s = e.get("classes") or [], table.weight; need(bool(names) == of_classes and len(names) in (0, len(table.y)), "other classes")
-    Y = [Table(table.X, [y]).codes(c) for y, c in zip(table.y, names)] or [vec(y) for y in table.y]
+    Y = [Table(table.X, [y]).codes(c, 1) for y, c in zip(table.y, names)] or [vec(y) for y in table.y]
     for y, f in zip(Y, e.get("class_weight") or []): s = [a * f[c] for a, c in zip(s, y)]
     s, Z = vec(s), [[N(int(v == k)) for v in y] for y in Y for k in range(max(map(len, names)))] if names else Y
     grids = [(y, sorted({*y}), at) for y, _, at in (() if formula else map(aligned, Y))]
@@ -632,12 +629,6 @@ def prove_tree_general(table, e):  # no other division of a split node gains mor
 def prove_tree(table, e, several=("classes", "class_weight")):  # for one target
     return prove_tree_general(table, Record(e, value=[[v] for v in e.value], **{k: [e[k]] for k in several if e.get(k)}))
 def away(x, c): return total((a - b)**2 for a, b in zip(x, c))
-def prove_training_errors(table, e):  # rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first
-    names, W, b, s = table.names(), mat(e.coef), vec(e.intercept), table.w
-    need(len(W) == len(b) == (1 if len(names) == 2 else len(names)), "one line of weights for two classes, and one a class for more")
-    Z = [[N(0)] * table.rows] * (len(W) == 1) + [[z + v for z in table.products(w)] for w, v in zip(W, b)]
-    wrong = [int(any(z[i] > Z[c][i] or (k < c and z[i] >= Z[c][i]) for k, z in enumerate(Z))) for i, c in enumerate(table.codes(names))]
-    return {"value": sum(wrong), "error_rate": near(dot(s, vec(wrong)) / total(s))}
 def prove_stored_rows(table, e):  # equal rows are answered alike: all labels but the commonest are mistakes, deviations from means errors
     need(table.numbers() and any(Table(table.X).digest(s) == e.rows for s in (False, True)), "other rows than those of the model")
     need(e.task in (["none"] if not table.y else ["classes", "values"]), "an unknown task"); groups, found = {}, {}
@@ -671,6 +662,15 @@ def check_of(kind):
             spec.loader.exec_module(module)
     need(kind in KINDS, "a kind that is unknown here: %r; those that checker.py does not know are in %s and %s" % (kind, *MORE))
     return KINDS[kind]
+def settled(prove, table, e, figures, bits=192):  # what is proved, with more bits where rounding left a comparison open and that may matter
+    global BITS; BITS, N.undecided = bits, False
+    try:
+        proved = {"rows": table.rows, **prove(table, e)}
+        enough = all(k in proved and supports(v, proved[k]) for k, v in figures.items())
+    except Refused:
+        if not N.undecided or bits > 3000: raise
+        enough = False
+    return proved if enough or not N.undecided or bits > 3000 else settled(prove, table, e, figures, 4 * bits)
 def check(proof, table, say=print):  # every step in words; raises Refused where the claim is not proved
     need(proof.get("format") == "certifit-proof" and proof.get("version") == 1, "not a certifit proof of version 1")
     prove = check_of(proof["kind"])
@@ -681,7 +681,7 @@ def check(proof, table, say=print):  # every step in words; raises Refused where
     say("ok  the data are those of the proof: %d rows, %d columns" % (table.rows, table.width))
     figures, e = decoded(proof["figures"]), decoded(proof["evidence"])
     for name, text in ((k, str(v)) for k, v in e.items()): say("--  given %s: %s" % (name, text if len(text) < 500 else text[:60] + " ..."))
-    proved = {"rows": table.rows, **prove(table, e)}
+    proved = settled(prove, table, e, figures)
     need(figures and set(figures) <= set(proved), "figures that this checker does not prove: %s" % sorted(set(figures) - set(proved)))
     for name in sorted(figures):
         shown = "%s %s" % proved[name][:2] if isinstance(proved[name], tuple) else "%r" % (proved[name],)

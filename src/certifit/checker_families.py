@@ -298,7 +298,27 @@ def prove_evidence_maximum(table, e):
     slopes = {"lambda": gamma + 2 * l1 - (size**2 + 2 * l2) * lam, "alpha": S - gamma + 2 * a1 - (error**2 + 2 * a2) * alpha}
     steepest = largest([N(0)] + [abs(slopes[name] / S) for name in free])
     need(steepest <= 1e-6, "an evidence that is not level")
-    return {"sigma_error": up(off), "slope": up(steepest), "effective_parameters": near(len(d) - trace * lam)}
+    return {"sigma_error": up(off), "slope": up(steepest), "effective_parameters": near(len(d) - trace * lam, N(len(d)))}
+
+def prove_conjugate_posterior(table, e):
+    """The parameters are those of the prior and sums over the rows; errors as shares of their size."""
+    k, prior, normal, x = table.rows, vec(e.prior), e.family.startswith("normal"), [v for (v,) in table.numbers()]
+    S, Q = total(x), dot(x, x)
+    need(not table.y and table.given is None and len(prior) > 1 and all(v > 0 for v in prior[normal:]), "a prior or data that are none")
+    if not normal:  # counts, or categories
+        [whole(v, 0, {"beta": 2, "dirichlet": len(prior)}.get(e.family, math.inf)) for (v,) in table.X]
+    D, *right = {  # a common denominator D, then the parameters times D
+        "beta": lambda a, b: [N(1), a + S, b + k - S],
+        "gamma": lambda a, b: [N(1), a + S, b + k],
+        "dirichlet": lambda *a: [N(1), *(v + sum((u - j).zero() for u in x) for j, v in enumerate(a))],
+        "normal": lambda m, v, s: [s + v * k, m * s + v * S, v * s, s * (s + v * k)],
+        "normal-inverse-gamma": lambda m, c, a, b: [c + k, c * m + S, (c + k) ** 2, (a + N(k) / 2) * (c + k),
+                                                    (b * 2 + Q + c * m**2) * (c + k) / 2 - (c * m + S) ** 2 / 2],
+    }[e.family](*prior)
+    size = [largest(map(abs, [prior[0], *x])) * D if normal and not j else v for j, v in enumerate(right)]
+    error = largest(abs(a * D - b) / (c if c > 0 else D * 2.0**-1000) for a, b, c in zip(vec(e.posterior, len(prior)), right, size))
+    need(error <= 1e-9, "another posterior")
+    return {"error": up(error), "observations": k}
 
 # -- fits in one dimension, and scores on other rows ------------------------------------------------------------------
 def prove_isotonic(table, e):
@@ -423,6 +443,15 @@ def prove_cross_validation(table, e):
     found = {"mean": near(mean, size), "standard_error": near(error, size), "folds": J, "level": float(e.level)}
     size = largest((size, reach))
     return {**found, "low": near(mean - reach, size), "high": near(mean + reach, size)}
+
+def prove_training_errors(table, e):
+    """Rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first."""
+    names, W, b, s = table.names(), mat(e.coef), vec(e.intercept), table.w
+    need(len(W) == len(b) == (1 if len(names) == 2 else len(names)), "one line of weights for two classes, and one a class for more")
+    Z = [[N(0)] * table.rows] * (len(W) == 1) + [[z + v for z in table.products(w)] for w, v in zip(W, b)]
+    ahead = lambda i, c: any(z[i] > Z[c][i] or (k < c and z[i] >= Z[c][i]) for k, z in enumerate(Z))
+    wrong = [int(ahead(i, c)) for i, c in enumerate(table.codes(names))]
+    return {"value": sum(wrong), "error_rate": near(dot(s, vec(wrong)) / total(s))}
 
 # -- networks ---------------------------------------------------------------------------------------------------------
 def layers(e, width, name):

@@ -30,7 +30,7 @@ from certifit.glm import GLM
 from certifit.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Perceptron
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 from certifit.study._baseline import ConstantRegressor
-from certifit.svm import LinearSVC, LinearSVR
+from certifit.svm import LinearSVC, LinearSVR, NuSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.attacks.siege import refused_by_checker
 
@@ -60,6 +60,16 @@ FITS = {
     "one node of unequal weights": (DecisionTreeRegressor(max_depth=1, min_samples_leaf=2), LINE[:2], [[-2e-200, 1e-200], [4.0, -2.0]], [1e-187, 1e-38]),
     "fewer rows than columns": (PCA(2), [[0.0, 0.0, 0.0], [-3.0, 3.0, 0.0]], None, None),
     "clusters and rows without weight": (KMeans(1, random_state=0), [[3.0, -3.0], [0.0, -1.0], [0.0, 2.0], [1.0, 0.0]], None, [1.0, 0.0, 2.0, 2.0]),
+    "one class": (DecisionTreeClassifier(), LINE, [1, 1, 1, 1], None),
+    "squares by the bound for every GLM": (GLM("gaussian"), [[0.0], [-3e-42], [1e-42], [2e-42]], [-0.0, 1.5e-29, 8e-30, 8e-30], None),
+    "a precision that leaves no freedom": (
+        BayesianLinearRegression(),
+        np.array([[-1, 1, 0], [-1, 1, -1], [1, 0, 0], [2, 1, 1]]) * 5.183566986093928e-282,
+        [-9.080593036587067e-13, -1.1144364181265946e-12, 7.498368492333259e-13, 5.004645025846281e-13],
+        None,
+    ),
+    "a gap of the last row of many bits": (NuSVC(), [[-0.46, 0.67, -0.89], [1.15, -1.62, 0.72], [0.8, -3.32, 1.8]], [1, 0, 1], [1e7, 4e-79, 3e-105]),
+    "counts of hardly any weight": (DecisionTreeRegressor(criterion="poisson", max_depth=2), [[0.7], [2.4], [2.8], [1.4]], [1, 2, 0, 1], [2e237, 9e137, 5e-258, 4e90]),
     "huge counts": (DecisionTreeRegressor(criterion="poisson", max_depth=1, ccp_alpha=0.05), LINE[:2], [8e159, 1e160], [0.3, 0.4]),
 }  # fmt: skip
 
@@ -189,12 +199,22 @@ def test_r2_of_hostile_predictions_and_weights():
         if not w.any():
             continue
         found, true = SCORES["r2"](y, p, w), _exact_r2(y, p, w)
-        assert not np.isfinite(found) or abs(Fraction(found) - true) <= abs(true - 1) / 10**12 + Fraction(1, 10**15), (y, p, w)
+        assert not np.isfinite(found) or abs(Fraction(found) - true) <= abs(true - 1) / 10**12 + Fraction(1, 10**15), (
+            y,
+            p,
+            w,
+        )
 
 
 def test_a_score_is_claimed_of_huge_predictions_only_where_it_is_right():
     X, y = np.arange(6.0)[:, None], np.array([1.0, 3.0, 2.0, 5.0, 4.0, 6.0])
-    folds = {"metric": "r2", "test": np.arange(6), "sizes": np.array([3, 3]), "train_sizes": np.array([3, 3]), "level": 0.95}
+    folds = {
+        "metric": "r2",
+        "test": np.arange(6),
+        "sizes": np.array([3, 3]),
+        "train_sizes": np.array([3, 3]),
+        "level": 0.95,
+    }
     for p in (np.where(y == 5.0, 1e308, y), np.full(6, -1e200), np.where(y == 5.0, 1e100, y), y > 2.0):
         with np.errstate(all="ignore"):
             certificate = issue("cross-validation", Data.of(X, y), {**folds, "predictions": p})

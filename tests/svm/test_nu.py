@@ -1,5 +1,7 @@
 """Machines by shares of the rows: the optimum of their problem, proved, with scikit-learn as a witness."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -93,3 +95,13 @@ def test_inliers_and_outliers():
     model = OneClassSVM(nu=0.1, gamma=0.3).fit(X)
     assert np.mean(model.predict(X) == -1) <= 0.1 <= np.mean(model.decision_function(X) < 1e-9)
     np.testing.assert_allclose(model.score_samples(X) - model.offset_, model.decision_function(X))
+
+
+@pytest.mark.parametrize("power", [-1000, -370, 370, 900])
+def test_the_unit_of_the_weights_does_not_matter(power):
+    X, y = np.array([[1.0], [1.0], [1.5], [1.0], [2.0], [0.0]]), [1, 0, 0, 1, 1, 0]
+    once = NuSVC().fit(X, y, np.ones(6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the last digits of tiny or huge objectives
+        scaled = NuSVC().fit(X, y, np.full(6, 2.0**power))
+    assert np.array_equal(once.decision_function(X), scaled.decision_function(X))

@@ -103,12 +103,13 @@ class NuSVC(KernelClassifier):
             last[:] = [price]
             return float(np.abs(found[price].value.beta).sum()) - share * float(here.sum())
 
-        low = high = (1.0, over(1.0))
+        first = 2.0 ** np.clip(1 - float(np.frexp(unit.max())[1]), -1000.0, 1000.0)  # about 1 is the largest cost
+        low = high = (first, over(first))
         if lowered and low[1] >= 0.0:  # every price up to some larger one gives this sum
-            return replace(found[1.0], stats=found[1.0].stats | {"nu": share}), 1.0
-        while low[1] < 0.0 and low[0] > _LOWEST:
+            return replace(found[first], stats=found[first].stats | {"nu": share}), first
+        while low[1] < 0.0 and low[0] > _LOWEST * first:
             high, low = low, (low[0] / _STRIDE, over(low[0] / _STRIDE))
-        while high[1] > 0.0 and high[0] < _HIGHEST:
+        while high[1] > 0.0 and high[0] < _HIGHEST * first:
             low, high = high, (high[0] * _STRIDE, over(high[0] * _STRIDE))
         a, b = crossing(over, low, high, lambda price: 1e-10 * share * price * float(unit.sum()))
         if a == b:
