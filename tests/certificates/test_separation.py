@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from certifit.certificates import Data, issue
 from certifit.certificates.separation import difference_rows, squared_lengths
+from certifit.geometry import separability
+from tests.attacks.siege import refused_by_checker
 
 LINE = np.array([[0.0], [1.0], [2.0], [3.0]])
 APART, TOUCH, MIXED = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 1, 1, 0])
@@ -69,3 +71,13 @@ def test_lengths_are_enclosed():
     exact = [sum(int(v * 2**40) ** 2 for v in np.rint(x * 2**40) / 2**40) / 2**80 for x in X]
     found = squared_lengths(np.rint(X * 2**40) / 2**40)
     assert np.all((found.lower <= exact) & (exact <= found.upper))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_margin_that_floats_cannot_hold_is_not_negative(fit_intercept):
+    X, y = np.array([[1.0], [2.0], [-1.0], [-3.0]]) * 5e-324, [1, 1, 0, 0]
+    certificate = separability(X, y, fit_intercept=fit_intercept).certificate
+    assert certificate.holds
+    assert certificate.figures["margin"] == 0.0
+    assert "too small for floats" in certificate.claim
+    assert refused_by_checker(certificate, X, np.asarray(y), None) is None

@@ -15,7 +15,7 @@ y = −1 for class 0 and +1 for class 1, so one text serves both cases. With u t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -253,7 +253,8 @@ class Separation(Kind):
         where = "" if evidence["fit_intercept"] else " through the origin"
         if evidence["verdict"] == "separable":
             margin = figures.get("margin", float("nan"))
-            return f"Separable: a hyperplane{where} has every class on its own side, margin {margin:.4g}."
+            size = "too small for floats" if margin == 0 else f"{margin:.4g}"
+            return f"Separable: a hyperplane{where} has every class on its own side, margin {size}."
         proof = _name_mixture(evidence, figures.get("classes"))
         if evidence["verdict"] == "touching":
             return (
@@ -300,7 +301,8 @@ def _prove_separable(case: Case, evidence: Evidence, rigor: Rigor) -> _Result:
     margins = [Ball(0.0), Ball(0.0)]
     if np.isfinite(smallest):
         margins = [_over_norm(case, u, low, k) for k in (int(offset), 0)]
-    figures = {"margin": lower(margins[0])}
+    margin = lower(margins[0])
+    figures = {"margin": replace(margin, stated=max(margin.stated, 0.0), proved=max(margin.proved, 0.0))}
     if case.n_classes == 2:
         longest = squared_lengths(case.X).max()
         bound = Ball(np.inf)
