@@ -9,6 +9,7 @@ from certifit.parallel import one_thread, side_by_side, sum_over_rows
 
 _STRIPES = 8  # ranges that are multiplied on their own: a fixed number, so that rounding is always the same
 _LARGE = 1 << 28  # products of two numbers below which threads do not pay
+_LONG = 1 << 22  # numbers of a matrix from which on reading it takes longer than threads take to wake up
 
 
 def product(A: Array, B: Array) -> Array:
@@ -41,7 +42,7 @@ def transposed_product(A: Array, B: Array) -> Array:
     >>> transposed_product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 1.0]))
     array([4., 6.])
     """
-    if B.size * A.shape[1] <= _LARGE:
+    if B.size * A.shape[1] <= _LARGE and A.size < _LONG:
         with one_thread():
             return np.asarray(A.T @ B)
     if A.strides[0] > A.strides[1]:

@@ -39,7 +39,7 @@ _BLOCK = 8  # strengths that share one product with X
 _GROWTH = 0.7  # columns that may join before a solve, as a multiple of the support
 _STEPS = 12  # and by at most so many of them
 _ROUGH = 0.01  # gap (fraction of the null model) at which the steps of that approach end
-_CONTINUE = 0.5  # a single small strength is approached by steps of at most this ratio
+_CONTINUE = 0.35  # a single small strength is approached by steps of at most this ratio
 
 
 @dataclass
