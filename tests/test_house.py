@@ -223,7 +223,6 @@ def test_the_checker_imports_nothing_of_ours():
 
 
 TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hold it to account, and why not a file of its own
-    "_arrow.py": ["files/test_read.py", "scale/test_engines.py"],
     "_certified.py": ["test_changed_data.py", "test_half_fitted.py"],
     "_dispatch.py": ["dropin/test_arrays.py"],
     "_errors.py": ["test_exceptions.py"],

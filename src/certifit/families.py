@@ -294,5 +294,17 @@ def words_for(*steps: type) -> str:
     >>> words_for(Lasso), words_for(PCA, Lasso)
     ('lasso', 'lasso on principal components')
     """
-    rows = [model_of(cls.__module__, cls.__name__) or Model(cls.__name__, cls.__name__) for cls in steps]
+    return words_of(*(f"{cls.__module__}:{cls.__name__}" for cls in steps))
+
+
+def words_of(*paths: str) -> str:
+    """The same for classes that need not be imported, by their modules and names.
+
+    Examples
+    --------
+    >>> words_of("certifit.decomposition:PCA", "certifit.linear_model:Lasso")
+    'lasso on principal components'
+    """
+    names = [path.split(":") for path in paths]
+    rows = [model_of(module, name) or Model(name, name) for module, name in names]
     return " ".join(row.words for row in [rows[-1], *rows[:-1]])

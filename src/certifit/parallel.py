@@ -15,7 +15,6 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -28,10 +27,11 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from certifit._copies import end_with
+
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
-_LOOK = 1.0  # seconds between two looks whether the parent of a worker process is still there
 _STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
 _SMALL = 1 << 20  # numbers below which threads do not pay
 _ENVIRONMENT = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -366,16 +366,9 @@ def _import(*modules: str) -> None:
         importlib.import_module(module)
 
 
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent, which may have been killed: it would wait for work for ever."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK)
-    os._exit(1)
-
-
 def _begin(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     from threadpoolctl import threadpool_limits
 
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     threadpool_limits(1)
     start(*arguments)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import numpy as np
 import pytest
 
@@ -14,7 +17,7 @@ def made(rows: int = 60) -> StudyPlan:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(rows, 2))
     table = {"a": x[:, 0], "b": x[:, 1], "y": np.where(x[:, 0] + rng.normal(size=rows) > 0, "yes", "no")}
-    return plan_study(examine(table, "y"), None, 3, 0)
+    return plan_study(examine(table, "y"), None, 3, 0, yardsticks=rows < 60)
 
 
 PLAN = made()
@@ -88,3 +91,38 @@ def test_one_column_whose_every_penalty_ranks_alike_gets_useful_probabilities(na
     assert chosen["C"] >= 0.1
     assert p.min() < 0.1
     assert p.max() > 0.9
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
+@pytest.mark.parametrize("workers", [2, 4])
+def test_copies_of_this_process_find_the_same(monkeypatch, workers):
+    plan = made(59)  # with yardsticks
+    here = _runner.execute(plan)
+    monkeypatch.setattr(_runner._copies, "possible", lambda: True)
+    beside = _runner.execute(plan, workers=workers)
+    assert [r.name for r in beside] == [r.name for r in here]
+    for a, b in zip(here, beside):
+        assert sorted(b.pieces) == [0, 1, 2]
+        np.testing.assert_array_equal(a.scores, b.scores)
+        assert [a.pieces[k].chosen for k in range(3)] == [b.pieces[k].chosen for k in range(3)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
+def test_what_a_copy_does_not_finish_is_done_here(monkeypatch):
+    """Copies that end at their second piece, a model that fails, and no time at all."""
+    here, run = os.getpid(), {"pieces": 0}
+
+    def piece(candidate, k, work):
+        run["pieces"] += 1
+        if os.getpid() != here and run["pieces"] > 1:
+            os._exit(1)
+        return _runner.Piece(None, 0.5, {}, 1.0, error="broke" if candidate.name == "perceptron" else "")
+
+    monkeypatch.setattr(_runner, "run_piece", piece)
+    monkeypatch.setattr(_runner, "warm", lambda plan: None)
+    monkeypatch.setattr(_runner._copies, "possible", lambda: True)
+    results = _runner.execute(PLAN, workers=2)
+    assert all(r.complete(3) for r in results if r.name != "perceptron")
+    late = _runner.execute(PLAN, stop=0.0, workers=2)
+    assert late[0].complete(3)
+    assert not any(r.pieces for r in late[1:])

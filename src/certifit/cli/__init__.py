@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -23,6 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MissingExtraError as error:
         print(error, file=sys.stderr)
         return 2
+    from certifit._copies import allowed
     from certifit.cli._run import run
 
-    return run(list(sys.argv[1:] if arguments is None else arguments))
+    if arguments is not None:
+        return run(list(arguments))
+    gc.set_threshold(50_000)  # imports make many objects that stay: looking through them again and again takes a tenth
+    with allowed():  # this process is the command's own
+        return run(sys.argv[1:])

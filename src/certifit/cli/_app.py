@@ -123,12 +123,8 @@ def study(
         sample whose size is stated, and the chosen one is fitted again to all rows where its family allows.
     """
     options = dict(locals())  # every option, under its own name
-    from certifit.parallel import cores
-
     options["models"] = _list(models)
     options |= {name: _list(options[name]) or [] for name in ("drop", "keep", "categories")}
-    # Two at least: only work elsewhere can be ended in time.
-    options["workers"] = workers if workers is not None else max(2, min(cores(), 8))
     return _commands.study(**options)
 
 

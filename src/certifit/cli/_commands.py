@@ -8,7 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 from rich.console import Console
 
 import certifit as cf
+from certifit import _copies
+from certifit._arrow import without_pandas
 from certifit.cli._errors import UsageError, existing, no_column
 from certifit.exceptions import CertifitError, ModelFileError
 
@@ -36,6 +38,8 @@ def print_remark(text: str) -> None:
 
 def read(data: str) -> tuple[Any, str | None]:
     """A table, and its target when it is a bundled example."""
+    with suppress(ImportError):  # said when the table is read
+        without_pandas()
     if data.startswith(_EXAMPLE):
         try:
             example = cf.datasets.load(data[len(_EXAMPLE) :])
@@ -64,20 +68,41 @@ def _model(path: Path) -> Any:
     return model
 
 
-def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
+def study(data: str, target: str | None, *, out: Path, workers: int | None, **options: Any) -> int:
     """certifit study."""
-    with _workers_ahead(data, options["workers"]):
-        return _study(data, target, out=out, **options)
-
-
-def _workers_ahead(data: str, workers: int) -> AbstractContextManager[None]:
-    """Start the other processes of a study of a small file now: they load what they need while this one does."""
     small = data.startswith(_EXAMPLE) or (Path(data).is_file() and Path(data).stat().st_size <= _SMALL_FILE)
-    if workers < 2 or not small:
+    with _report_ahead() if small and workers != 1 else nullcontext():
+        from certifit.parallel import cores
+
+        # Two at least: only work elsewhere can be ended in time.
+        options["workers"] = workers if workers is not None else max(2, min(cores(), 8))
+        with _workers_ahead(options["workers"]) if small else nullcontext():
+            return _study(data, target, out=out, **options)
+
+
+def _report_ahead() -> AbstractContextManager[None]:
+    """Copy this process now, while it is small: the copy loads what draws the report while this one reads the table."""
+    if not _copies.possible():
+        return nullcontext()
+    # On a small table BLAS on several threads gains nothing, and its threads would spin between two calls.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return _copies.made_ahead("report", _page, None)
+
+
+def _workers_ahead(workers: int) -> AbstractContextManager[None]:
+    """Where no copies can be made: start the other processes now, so that they load what they need meanwhile."""
+    if workers < 2 or _copies.possible():
         return nullcontext()
     from certifit.parallel import starting_processes
 
     return starting_processes(workers - 1, "certifit.study._runner", _FAMILIES)
+
+
+def _page(record: Any) -> str:
+    """In a copy of this process: the report of a record; None loads what draws it."""
+    from certifit.report import prepare, render
+
+    return prepare() if record is None else render(record)
 
 
 def _study(data: str, target: str | None, *, out: Path, **options: Any) -> int:

@@ -56,6 +56,7 @@ class Screen:
             TextColumn("{task.fields[left]}"),
             console=self.console,
             transient=True,
+            auto_refresh=False,  # by a thread; without one this process can be copied
         )
         self.bar.start()
         self.start, self.left = time.monotonic(), float("inf")
@@ -68,7 +69,7 @@ class Screen:
             # One time that only falls: what an expensive model adds is not promised away before.
             self.left = min(self.left, spent / max(done, 1) * (total - done)) if 4 * done > total else self.left
             shown = "" if self.left == float("inf") else f"about {_clock(self.left)} left"
-            self.bar.update(self.task, completed=done, total=total, name=name, left=shown)
+            self.bar.update(self.task, completed=done, total=total, name=name, left=shown, refresh=True)
 
     def _end(self) -> None:
         if self.bar is not None:

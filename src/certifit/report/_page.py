@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from certifit._errors import need
 from certifit._types import Named, Record
-from certifit.report._pictures import pictures
+from certifit.report._pictures import blank, pictures
 
 _HERE = Path(__file__).parent
 
@@ -42,6 +43,20 @@ def render(record: Named) -> str:
             r=record, pictures=pictures(record), style=style, command=command(record), tables=_tables(record)
         )
     )
+
+
+def prepare() -> str:
+    """Load what draws the report, where it is installed: for a process that has nothing to do yet.
+
+    Examples
+    --------
+    >>> prepare()
+    ''
+    """
+    with suppress(ImportError):
+        template()
+        blank()
+    return ""
 
 
 @cache

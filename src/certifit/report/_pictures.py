@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit import _copies
 from certifit._errors import need
 from certifit._types import Axes
 from certifit.report import _charts
@@ -26,7 +27,6 @@ _WIDE = 4.6  # inches, at 10 points: still readable on a phone
 def pictures(record: Record) -> dict[str, str]:
     """Every picture the record has figures for, by name."""
     need("matplotlib", "report")
-    made: dict[str, str] = {}
     drawers: dict[str, tuple[bool, Callable[[Any, Record], None], float]] = {
         "comparison": (True, _comparison, 0.0),
         "target": ("target_histogram" in record["data"], _target, 1.6),
@@ -38,11 +38,17 @@ def pictures(record: Record) -> dict[str, str]:
         "curve": (len(record.get("learning_curve", ())) >= 2, _curve, 2.4),
         **_charts.drawers(record),
     }
-    for name, (wanted, draw, height) in drawers.items():
-        if wanted:
-            title = alternative(name, record)
-            made[name] = _svg(name, title, height or _height(name, record), draw, record)
-    return made
+    wanted = [name for name, drawer in drawers.items() if drawer[0]]
+
+    def drawn(names: Sequence[str]) -> list[str]:
+        found = [(name, *drawers[name][1:]) for name in names]
+        return [
+            _svg(n, alternative(n, record), height or _height(n, record), draw, record) for n, draw, height in found
+        ]
+
+    others = _copies.aside(drawn, wanted[1::2])  # every other one, where a second process can draw
+    made = dict(zip(wanted[::2], drawn(wanted[::2]))) | dict(zip(wanted[1::2], others()))
+    return {name: made[name] for name in wanted}
 
 
 def alternative(name: str, record: Record) -> str:
@@ -103,6 +109,12 @@ def _style() -> Iterator[None]:
     }
     with mpl.rc_context(settings):  # type: ignore[arg-type]
         yield
+
+
+def blank() -> str:
+    """A picture of nothing: what draws pictures, fonts among it, is loaded with the first."""
+    need("matplotlib", "report")
+    return _svg("blank", "", 1.0, lambda axes, record: None, {})
 
 
 def _svg(name: str, title: str, height: float, draw: Callable[[Axes, Record], None], record: Record) -> str:

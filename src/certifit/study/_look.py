@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from certifit import _copies
 from certifit._limits import held_out_share
 from certifit._types import Array, Pipeline, Record
+from certifit.report import prepare
 from certifit.study import _calibration, _drivers, _shapes, _slices, _threshold, _winner
 from certifit.study._black_box import NOTHING
 from certifit.study._design import Design
@@ -23,7 +23,9 @@ def look_into(winner: Result, pipeline: Pipeline, work: Work, end: float, design
     held = _winner.held_out_answers(winner, work)
     look = winner.name != "baseline"
     maps = meanwhile(workers, _calibration.recalibration, winner, work, end) if look and _chance(held, work) else None
-    meanwhile(workers, _load_report)
+    if not _copies.possible():  # where it is, a copy has loaded this from the start
+        meanwhile(workers, prepare)
+    curve = meanwhile(workers, _winner.learning_curve, winner, work, end) if look else None
     out: dict[str, Any] = {"held_out": len(held.y)}
     if work.classes is not None:
         out["classes"] = _winner.class_figures(held.y, held.said, work.classes, look, work.positive)
@@ -38,16 +40,9 @@ def look_into(winner: Result, pipeline: Pipeline, work: Work, end: float, design
     out["drivers"] = _drivers.importance(winner, work, end) if look else {}
     leading = _drivers.most_important(out["drivers"])
     out["drivers"]["dependence"] = _drivers.dependence(pipeline, work, leading, end) if look else []
-    out["learning_curve"] = _winner.learning_curve(winner, work, end) if look else []
+    out["learning_curve"] = [] if curve is None else curve()
     out["slices"] = _where(held, work)
     return out | ({} if maps is None else _probabilities(held, maps, work, design))
-
-
-def _load_report() -> None:
-    """In an idle process: load what draws the report, which comes next."""
-    with suppress(ImportError):
-        importlib.import_module("certifit.report._page").template()
-        importlib.import_module("matplotlib.backends.backend_svg")
 
 
 def _where(held: _winner.HeldOut, work: Work) -> Record:

@@ -7,7 +7,7 @@ step, or ``step__parameter``), ``encoder`` how the model wants its features, ``l
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +17,7 @@ from scipy.stats import skew
 from sklearn.utils.validation import has_fit_parameter
 
 from certifit._types import Array
-from certifit.families import words_for
+from certifit.families import words_of
 from certifit.study._effort import estimated
 
 CLASSES, VALUES, COUNTS = "classification", "regression", "counts"
@@ -114,14 +114,11 @@ class Candidate:
     @property
     def name(self) -> str:
         """What people call it: its own words, or those of the table of families."""
-        return self.called or words_for(*(_find(p) for p in self.path))
+        return self.called or words_of(*self.path)
 
     def available(self) -> bool:
-        """Whether every step can be imported."""
-        try:
-            return all(_find(p) is not None for p in self.path)
-        except (ImportError, AttributeError):
-            return False
+        """Whether every step is installed; it is imported when it is used."""
+        return all(importlib.util.find_spec(p.split(":")[0]) is not None for p in self.path)
 
     def steps(self, seed: int, kinds: tuple[str, ...] = ()) -> list[tuple[str, Any]]:
         """Named, unfitted steps; the last is called "model".

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ import numpy as np
 from sklearn import config_context
 
 import certifit
+from certifit import _copies
 from certifit._types import Named, Record
 from certifit.certificates import write_table
 from certifit.exceptions import CertifitError
@@ -112,12 +113,12 @@ class Study:
         """The same; the page is made by a process of the comparison that is idle, if there is one."""
         import hashlib
 
-        from certifit.report import card, render
+        from certifit.report import card
 
         folder = Path(out)
         proof = self._write_proof(folder)
         record = self.record | {"proofs": self.record.get("proofs", {}) | {"files": proof}}
-        page = _runner.meanwhile(workers, render, record)
+        page = _page(workers, record)
         model = to_bytes(self.model)
         self._check_reload(model)
         parts = {"report.html": page().encode(), "model.certifit": model, "card.md": card(record).encode()}
@@ -155,6 +156,24 @@ class Study:
             raise RuntimeError(
                 "The reloaded model gives different predictions: this is a bug in certifit, please report it."
             )
+
+
+def _page(workers: int, record: Record) -> Callable[[], str]:
+    """Begin to draw the page: by a copy of this process that waits for it, or by a process that is idle, if any."""
+    from certifit.report import render
+
+    copy = _copies.ahead("report")
+    if copy is None:
+        return _runner.meanwhile(workers, render, record)
+    copy.ask(record)
+
+    def drawn() -> str:
+        try:
+            return str(copy.answer())
+        except Exception:  # what was wrong with the record is raised here again
+            return render(record)
+
+    return drawn
 
 
 def run(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from certifit import _copies
 from certifit._types import Array
 from certifit.model_selection import Search
 from certifit.parallel import aside, give_back, loaded_processes
@@ -36,6 +38,7 @@ from certifit.study._models import Candidate
 from certifit.study._plan import Fold, Step, StudyPlan, Work
 
 Progress = Callable[[int, int, str], None]
+Runner = Callable[..., Iterator[tuple["Step", "Piece"]]]
 T = TypeVar("T")
 
 
@@ -209,8 +212,9 @@ def execute(
     results = [Result(c) for c in plan.candidates]
     share = [plan.seconds(c) / len(plan.work.folds) for c in plan.candidates]
     total, done = sum(share) * len(plan.work.folds), 0.0
-    runner = _here(plan, results, stop) if workers == 1 else _elsewhere(plan, results, stop, workers)
-    for step, piece in runner:
+    copies = workers > 1 and plan.work.small and _copies.possible()
+    run: Runner = partial(_in_copies if copies else _elsewhere, workers=workers) if workers > 1 else _here
+    for step, piece in run(plan, results, stop):
         results[step.model].pieces[step.fold] = piece
         done += share[step.model] * (len(plan.work.folds) if piece.error else 1)  # it is not tried on other folds
         if progress is not None:
@@ -224,10 +228,11 @@ def warm(plan: StudyPlan) -> None:
     if work.schema is None:
         return
     _, code = np.unique(work.y, return_inverse=True) if work.task == "classification" else (None, np.zeros(len(work.y)))
-    rows = np.concatenate([np.flatnonzero(code == c)[:12] for c in np.unique(code)])
+    each = max(12, 48 // len(np.unique(code)))  # halves of fewer rows than components would be fitted one by one
+    rows = np.concatenate([np.flatnonzero(code == c)[:each] for c in np.unique(code)])
     few = replace(work, folds=((rows, rows),), inner=2, groups=None, time=None)
     for candidate in plan.candidates:
-        if not candidate.black_box:  # these are compiled
+        if not (candidate.yardstick or candidate.black_box):  # these are compiled
             run_piece(candidate, 0, few)
 
 
@@ -284,20 +289,111 @@ def _elsewhere(plan: StudyPlan, results: list[Result], stop: float, workers: int
                 give_back(executor, workers - helping, __name__)
             else:
                 executor.shutdown(wait=True, kill_workers=True)
-    # The baseline is never skipped, however short the time.
+    yield from _baseline(plan, results)
+
+
+def _baseline(plan: StudyPlan, results: list[Result]) -> Iterator[tuple[Step, Piece]]:
+    """What is left of the baseline, which is never skipped, however short the time."""
     for step in plan.steps():
         if step.model == 0 and step.fold not in results[0].pieces:
             yield step, run_piece(plan.candidates[0], step.fold, plan.work)
 
 
 def meanwhile(workers: int, work: Callable[..., T], *arguments: Any) -> Callable[[], T]:
-    """Begin some work in a process of the comparison that has nothing left to do; see `certifit.parallel.aside`."""
+    """Begin some work in a copy of this process, or in one of the comparison that has nothing left to do.
+
+    Both do it later, here, where there is no such process: see `certifit.parallel.aside`.
+    """
+    if workers > 1 and _copies.possible():
+        return _copies.aside(_unchecked, work, *arguments)
     return aside(workers - 1, __name__, partial(_unchecked, work), *arguments)
 
 
 def _unchecked(work: Callable[..., T], *arguments: Any) -> T:
     with _UNCHECKED():
         return work(*arguments)
+
+
+def _in_copies(plan: StudyPlan, results: list[Result], stop: float, workers: int) -> Iterator[tuple[Step, Piece]]:
+    """The same in this process and in copies of it, together as many as workers.
+
+    The first copies are made before the models are loaded and run the yardsticks, for which scikit-learn is enough,
+    while this process loads the models; those that follow them have everything.
+    """
+    steps = [step for step in plan.steps() if step.model != 0]
+    theirs = deque(step for step in steps if plan.candidates[step.model].yardstick)
+    rest = deque(step for step in steps if not plan.candidates[step.model].yardstick)
+    with threadpool_limits(1), _Crew(plan, results, workers - 1, theirs) as crew:
+        warm(plan)
+        yield from _baseline(plan, results)
+        crew.others = rest
+        while time.monotonic() <= stop:
+            crew.feed()
+            own = crew.take(rest) or crew.take(theirs)
+            if own is not None:
+                yield own, crew.work(own)
+            elif not crew.busy:
+                break
+            yield from crew.collect(0.0 if own is not None else min(max(stop - time.monotonic(), 0.01), 60.0))
+
+
+class _Crew:
+    """Copies of this process that run pieces of a plan: the yardsticks first, and then all the others with new copies.
+
+    Each is given one piece more than it is working on, so that it need not wait for this process.
+    """
+
+    def __init__(self, plan: StudyPlan, results: list[Result], size: int, steps: deque[Step]) -> None:
+        self.plan, self.results, self.size, self.steps = plan, results, size, steps
+        self.others: deque[Step] = deque()  # for copies made when the models are loaded
+        self.running: dict[_copies.Copy, deque[Step]] = {}
+        self.ready: set[_copies.Copy] = set()  # the copies that have the models
+
+    def __enter__(self) -> _Crew:
+        self.feed()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for copy in self.running:
+            copy.end()
+
+    @property
+    def busy(self) -> bool:
+        return any(self.running.values())
+
+    def feed(self) -> None:
+        """Give every copy something to do; one without the models makes way for one with them."""
+        for copy in [c for c, steps in self.running.items() if not steps and not self.steps and c not in self.ready]:
+            del self.running[copy]
+            copy.end()
+        while len(self.running) < self.size and (self.steps or self.others) and _copies.possible():
+            copy = _copies.Copy(self.work)
+            self.running[copy] = deque()
+            self.ready |= {copy} if self.others else set()
+        for copy, steps in 2 * [*self.running.items()]:
+            if len(steps) < 2 and (step := (copy in self.ready and self.take(self.others)) or self.take(self.steps)):
+                steps.append(step)
+                copy.ask(step)
+
+    def take(self, queue: deque[Step]) -> Step | None:
+        """The next step, but for those of models that have failed on another fold."""
+        while queue and self.results[queue[0].model].error:
+            queue.popleft()
+        return queue.popleft() if queue else None
+
+    def work(self, step: Step) -> Piece:
+        return run_piece(self.plan.candidates[step.model], step.fold, self.plan.work)
+
+    def collect(self, seconds: float) -> Iterator[tuple[Step, Piece]]:
+        """Pieces that are done; waits so long for the first of them."""
+        for copy in _copies.answered(list(self.running), seconds):
+            step = self.running[copy].popleft()
+            try:
+                yield step, copy.answer()
+            except EOFError:  # it was killed: what it had is done here
+                lost = [step, *self.running.pop(copy)]
+                copy.end()
+                yield from ((s, self.work(s)) for s in lost)
 
 
 def _shared_out(
