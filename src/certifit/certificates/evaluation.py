@@ -195,7 +195,7 @@ class CrossValidation(Kind):
             Check("at least two folds, each with its sizes", len(sizes) == len(trains) >= 2, str(len(sizes))),
             Check(
                 "one prediction per tested row",
-                len(predictions) == len(rows) == int(sizes.sum()),
+                predictions.shape == rows.shape == (int(sizes.sum()),),
                 str(len(rows)),
             ),
             Check("tested rows are rows of the data", bool(np.all((rows >= 0) & (rows < n))), f"of {n}"),
