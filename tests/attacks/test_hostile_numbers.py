@@ -219,7 +219,8 @@ def test_a_score_is_claimed_of_huge_predictions_only_where_it_is_right():
         with np.errstate(all="ignore"):
             certificate = issue("cross-validation", Data.of(X, y), {**folds, "predictions": p})
         assert not certificate.holds or refused_by_checker(certificate, X, y, None) is None, p
-    assert not issue("cross-validation", Data.of(X, y), {**folds, "predictions": y[:, None]}).holds  # a column is no list
+    column = {**folds, "predictions": y[:, None]}  # no list of predictions
+    assert not issue("cross-validation", Data.of(X, y), column).holds
     light = np.array([1.0, 1.0, 0.0, 1.0, 2.0, 1.0])
     folds["predictions"] = y[[0, 0, 1, 3, 4, 5]]
     certificate = issue("cross-validation", Data.of(X, y[[0, 0, 1, 3, 4, 5]], light), folds)
