@@ -318,3 +318,13 @@ def test_a_hundred_thousand_rows_in_stated_time_and_memory(tmp_path):
     assert children < 1.5
     assert read_table(tmp_path / "big.csv").rows == 100_000
     assert cf.load(tmp_path / "out" / "model.certifit").schema.target.classes == ("no", "yes")
+
+
+@pytest.mark.parametrize(("apart", "method"), [(9.0, "Wilson, perfect ranking"), (0.5, "DeLong")])
+def test_the_interval_of_the_area_is_named_by_its_own_method(apart, method):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 40)
+    table = {"x": rng.normal(size=80) + apart * (y == "b"), "y": y}
+    found = run(table, "y", models=["naive Bayes"], folds=4, keep=["x"])
+    assert found.record["classes"]["roc"]["method"] == method
+    assert f", {method}). The band" in cf.report.render(found.record)

@@ -154,6 +154,7 @@ def _roc(positive: Array, scores: Array, label: Any, band: bool = False) -> Reco
         "tpr": _five(curve.tpr[keep]),
         "pooled_auc": float(curve.auc),
         "interval": [limits.low, limits.high],
+        "method": limits.method,
     }
     if band:
         low, high = curve.band(0.95)
