@@ -256,7 +256,7 @@ class FoldMoments:
         X, Y, weights = self.table.X, self.table.y, self.table.weights
         d, t = X.shape[1], Y.shape[1]
         index = np.arange(len(X))[rows] if isinstance(rows, slice) else rows
-        total = np.zeros((d + t + 1, d + t + 1))
+        total: Array | None = None  # zeros of that size would take longer to touch than a product to add
         buffer = np.empty((min(_ROWS, max(len(index), 1)), d + t + 1))
         for i in range(0, len(index), _ROWS):
             part = rows_of(index[i : i + _ROWS])
@@ -266,8 +266,9 @@ class FoldMoments:
             block[:, -1] = 1.0
             if weights is not None:
                 block *= np.sqrt(weights[part])[:, None]
-            total += block.T @ block
-        return total
+            product: Array = block.T @ block
+            total = product if total is None else np.add(total, product, out=total)
+        return np.zeros((d + t + 1, d + t + 1)) if total is None else total
 
 
 def _trusted(rest: Array, total: Array) -> bool:
