@@ -23,6 +23,7 @@ _PARTS = (
     16  # of the rows, summed on their own; how many depends on the shape alone, so that rounding is always the same
 )
 _WORTH = 1 << 25  # products that are worth the buffers of a part
+_TALL = 256  # rows that are worth its sums: these are as wide as X, and touched twice
 _PACKED = 1 << 17  # numbers of a packed block, at most: half of a second-level cache
 
 
@@ -218,7 +219,7 @@ def compiled_gram(
         return part
 
     n, d = X.shape
-    total, *more = side_by_side(work, ranges(n, max(1, min(_PARTS, n * d**2 // _WORTH))))
+    total, *more = side_by_side(work, ranges(n, max(1, min(_PARTS, n * d**2 // _WORTH, n // _TALL))))
     with np.errstate(over="ignore", invalid="ignore"):  # shows in the result
         for part in more:
             total.sums += part.sums
