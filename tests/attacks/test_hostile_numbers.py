@@ -263,3 +263,21 @@ def test_the_checker_compares_no_groups_for_several_targets():
     assert evidence["group"][0] >= 0
     with pytest.raises(checker.Refused, match="rules that do not fit"):
         checker.prove_tree_general(table, checker.Record(record, value=means))
+
+
+def test_clusters_whose_eigenvalues_differ_by_more_than_floats_hold():
+    """The method for a single eigenvalue ended in an internal error of LAPACK."""
+    code = np.array([[2, 1], [2, 2], [1, -2], [2, 2], [1, 2]])
+    X = np.where(code == 2, 13584218645412.879, code * 1.7084804526056794e114)
+    weights = [1.719128483090686e-20, 8.478950215630674e60, 2.2751752325387135e-272, 5.983613514098241e112]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        model = KMeans(2, n_init=1, random_state=0).fit(X, sample_weight=[*weights, 2.9277990872747046e121])
+        assert model.certificate_.holds
+
+
+def test_weighted_columns_beyond_the_largest_float_are_refused_in_a_sentence():
+    """It ended in the sentence that singular values did not converge."""
+    X = [[8e10, 2e99, 8e10], [-2e142, 8e10, 8e10], [8e10, 4e99, 8e10], [8e141, 8e10, 8e10], [2e142, -2e99, 8e10]]
+    with pytest.raises(ValueError, match="exceed the largest float: rescale"), np.errstate(all="ignore"):
+        LinearRegression().fit(X, [0.0, 0.0, 5e-276, 0.0, 0.0], sample_weight=np.full(5, 3e264))

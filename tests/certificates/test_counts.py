@@ -3,8 +3,10 @@
 import pickle
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from certifit import scale
 from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
 from tests.certificates.tampering import forged, reissued
@@ -114,6 +116,19 @@ def test_pseudo_counts_that_are_none_are_refused(alpha):
         logs = np.log(cells / cells.sum(axis=1, keepdims=True))
     again = reissued(proof, Data.of(COUNTS, LABELS), alpha=alpha, feature_log_prob=logs)
     assert not again.holds
+
+
+@pytest.mark.parametrize("kind", ["smoothed-counts", "counted-sums"])
+@pytest.mark.parametrize("alpha", [[1.0], [1.0, 1.0, 1.0], [[1.0, 1.0]]])
+def test_pseudo_counts_are_one_number_or_one_for_each_column(kind, alpha):
+    """One in a list would be spread over all columns, which the checker refuses."""
+    proof = MultinomialNB().fit(COUNTS, LABELS).certificate_
+    if kind == "counted-sums":
+        table = pa.table({"a": COUNTS[:, 0], "b": COUNTS[:, 1], "y": LABELS})
+        proof = scale.fit(MultinomialNB(), table, target="y", engine="serial").certificate_
+    assert proof.kind == kind
+    assert reissued(proof, Data.of(COUNTS, LABELS), alpha=np.array([1.0, 1.0])).holds
+    assert not reissued(proof, Data.of(COUNTS, LABELS), alpha=alpha).holds
 
 
 def test_the_claim_names_the_smoothing_and_what_is_largest():

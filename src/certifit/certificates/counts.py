@@ -224,6 +224,8 @@ def spread_alpha(alpha: Array, group: Array, model: str) -> Array:
     """Pseudo-counts per cell from one number or one per feature."""
     if alpha.ndim == 0:
         return np.full(len(group), float(alpha))
+    features = len(group) if model == "multinomial" else int(group.max(initial=-1)) + 1
+    check_shape((features,), alpha=alpha)
     return alpha if model == "multinomial" else alpha[group]
 
 

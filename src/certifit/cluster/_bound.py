@@ -25,8 +25,13 @@ _BLOCK = 200  # rows of a block
 
 
 def least_eigenvalue(S: Array) -> float:
-    """The smallest eigenvalue of a symmetric matrix."""
-    return float(scipy.linalg.eigvalsh(S, subset_by_index=[0, 0], check_finite=False)[0])
+    """The smallest eigenvalue of a symmetric matrix; minus infinity where that is not finite."""
+    if not np.all(np.isfinite(S)):
+        return -np.inf
+    try:
+        return float(scipy.linalg.eigvalsh(S, subset_by_index=[0, 0], check_finite=False)[0])
+    except np.linalg.LinAlgError:  # the method for one eigenvalue gives up where they differ by more than floats hold
+        return float(np.linalg.eigvalsh(S)[0])
 
 
 def _shift(X: Array, weights: Array, y: Array, t: float, N: Array) -> float:

@@ -414,6 +414,8 @@ def _refined(rows: _Rows, Q: Array, R: Array, rate: float) -> Array:
 def _svd(task: _Quadratic) -> tuple[Array, Array, Record]:
     """Least norm (of w − w₀, in raw units) among the best fits; rank decided on scaled columns."""
     A, R, mean, target_mean = task.centred()
+    if not np.all(np.isfinite(A)):
+        raise ValueError("The columns of X, centred and weighted, exceed the largest float: rescale X or the weights.")
     D = powers_of_two(_norms(A))
     U, s, Vt = np.linalg.svd(A / D, full_matrices=False)
     keep = s > max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)

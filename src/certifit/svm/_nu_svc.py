@@ -103,7 +103,9 @@ class NuSVC(KernelClassifier):
             last[:] = [price]
             return float(np.abs(found[price].value.beta).sum()) - share * float(here.sum())
 
-        first = 2.0 ** np.clip(1 - float(np.frexp(unit.max())[1]), -1000.0, 1000.0)  # about 1 is the largest cost
+        size = float(np.frexp(unit.max())[1])
+        # Weights of any usual size begin at one price, so that a weight of 2 is a row twice.
+        first = 1.0 if abs(size) < 64 else 2.0 ** np.clip(1 - size, -1000.0, 1000.0)
         low = high = (first, over(first))
         if lowered and low[1] >= 0.0:  # every price up to some larger one gives this sum
             return replace(found[first], stats=found[first].stats | {"nu": share}), first
