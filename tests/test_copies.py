@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal as signals
 import subprocess
 import sys
 import threading
@@ -12,6 +11,7 @@ import time
 import pytest
 
 from certifit import _copies
+from tests.killing import outlived
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
 
@@ -126,18 +126,4 @@ def test_copies_end_with_a_parent_that_is_killed(signal):
         "print(pid, flush=True)\n"
         "time.sleep(60)\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    worker = int(parent.stdout.readline())
-    parent.send_signal(getattr(signals, signal))
-    parent.wait(timeout=30)
-    parent.stdout.close()
-    end = time.monotonic() + 30.0
-    while _runs(worker) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not _runs(worker)
-
-
-def _runs(pid):
-    """Whether a process works; one that has ended may still be listed until somebody asks how."""
-    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return bool(found.stdout.strip()) and not found.stdout.strip().startswith("Z")
+    assert not outlived(code, signal)

@@ -1,7 +1,6 @@
 """Work side by side: the same answers whatever the number of threads, in the caller's NumPy settings."""
 
 import os
-import signal as signals
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from certifit import parallel
 from certifit.design import as_design
 from certifit.parallel import by_ranges, one_thread, ranges, side_by_side, sum_over_rows, threads
+from tests.killing import outlived
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120_001, 9)) * 10.0 ** RNG.integers(-3, 4, 9)
@@ -201,21 +201,7 @@ def test_worker_processes_end_with_a_parent_that_is_killed(signal):
         "    print(parallel.aside(1, 'certifit.losses', os.getpid)(), flush=True)\n"
         "    time.sleep(60)\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    worker = int(parent.stdout.readline())
-    parent.send_signal(getattr(signals, signal))
-    parent.wait(timeout=30)
-    parent.stdout.close()
-    end = time.monotonic() + 30.0
-    while _runs(worker) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not _runs(worker)
-
-
-def _runs(pid):
-    """Whether a process works; one that has ended may still be listed until somebody asks how."""
-    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return bool(found.stdout.strip()) and not found.stdout.strip().startswith("Z")
+    assert not outlived(code, signal)
 
 
 def _modules():
