@@ -9,12 +9,13 @@ import scipy.sparse
 import sklearn.neural_network
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from certifit.certificates import Ball, Data
 from certifit.certificates.network import labels_hold
 from certifit.exceptions import ConvergenceWarning
 from certifit.neural import MLPClassifier, MLPRegressor
-from certifit.solvers import check_gradient
+from certifit.solvers import check_gradient, network
 from certifit.solvers.network import ACTIVATIONS, NetworkTask, pack, start_layers, unpack, value_and_gradient
 from tests.certificates.tampering import forged, refuses_everything, reissued
 
@@ -45,6 +46,21 @@ def test_gradients_of_every_activation(activation, loss):
     grad = lambda t: pack(value_and_gradient(task, unpack(t, layers))[1])  # noqa: E731
     assert check_gradient(f, grad, theta)
     assert not check_gradient(f, lambda t: grad(t) + 1e-4 * (np.arange(len(t)) == 2), theta)
+
+
+@pytest.mark.parametrize("read", [np.asarray, scipy.sparse.csr_matrix])
+def test_rows_in_parts_have_the_gradient_of_all_rows(monkeypatch, read):
+    rng = np.random.default_rng(2)
+    task = NetworkTask(read(X), np.eye(3)[rng.integers(0, 3, len(X))], rng.random(len(X)), "relu", "log", 0.3)
+    layers = start_layers([3, 4, 3], "relu", np.random.RandomState(0))
+    value, gradient = value_and_gradient(task, layers)
+    monkeypatch.setattr(network, "_PART", 1)
+    monkeypatch.setattr(network, "_ROWS", 3)
+    in_parts, parts = value_and_gradient(task, layers)
+    assert in_parts == pytest.approx(value, rel=1e-14)
+    np.testing.assert_allclose(pack(parts), pack(gradient), rtol=0, atol=1e-15)
+    with threadpool_limits(1):  # what is summed does not depend on who does it
+        assert np.array_equal(pack(value_and_gradient(task, layers)[1]), pack(parts))
 
 
 def test_check_gradient_names_the_wrong_entry():

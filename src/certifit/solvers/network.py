@@ -9,6 +9,7 @@ in scikit-learn's order: the same seed gives the same network.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -22,11 +23,15 @@ from sklearn.utils import gen_batches, shuffle
 from certifit._progress import task as shown
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array, Matrix
+from certifit.parallel import one_thread, ranges, side_by_side
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 
 _FLAT = 2.220446049250313e-09  # SciPy's own: a step that lowers J by less than this part of it is the last
 _TIGHT = 1e-5
+_PARTS = 8  # ranges of rows whose gradients are summed on their own, at most
+_PART = 1 << 21  # multiplications of one layer after the other that are worth a part of their own,
+_ROWS = 64  # and rows: a part adds as many numbers to the sum as the network has parameters
 
 Layers = list[Array]
 """All weight matrices, then all offsets."""
@@ -54,7 +59,7 @@ class NetworkTask:
     loss: str
     alpha: float
 
-    def part(self, rows: Matrix) -> NetworkTask:
+    def part(self, rows: Matrix | slice) -> NetworkTask:
         """The task on some rows."""
         return NetworkTask(self.X[rows], self.Y[rows], self.weights[rows], self.activation, self.loss, self.alpha)
 
@@ -73,15 +78,15 @@ class Room:
     """Memory that one product after the other is written to: fresh arrays of this size cost as much as the product."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, int, int], Array] = {}
+        self._kept: dict[tuple[int, int, int, int], Array] = {}
 
     def product(self, place: int, A: Any, B: Array) -> Array:
-        """A @ B; overwritten by the next product of the same place and shape."""
+        """A @ B; overwritten by the thread's next product of the same place and shape."""
         if not isinstance(A, np.ndarray):
             return np.asarray(A @ B)
-        key = (place, A.shape[0], B.shape[1])
+        key = (threading.get_ident(), place, A.shape[0], B.shape[1])
         if key not in self._kept:
-            self._kept[key] = np.empty(key[1:], dtype=np.result_type(A, B))
+            self._kept[key] = np.empty(key[2:], dtype=np.result_type(A, B))
         return np.matmul(A, B, out=self._kept[key])
 
 
@@ -126,14 +131,31 @@ def value_and_gradient(task: NetworkTask, layers: Layers, room: Room | None = No
     >>> value, gradient[0].tolist()
     (0.25, [[-1.0]])
     """
-    depth, room = len(layers) // 2, room or Room()
+    depth, memory, n = len(layers) // 2, room or Room(), len(task.Y)
+    total = float(task.weights.sum())
+    work = n * sum(W.size for W in layers[:depth])
+    cut = ranges(n, min(_PARTS, work // _PART, n // _ROWS))  # by the data alone: rounding is always the same
+    tasks = [task.part(slice(*rows)) for rows in cut] if len(cut) > 1 else [task]
+    (loss, out), *others = side_by_side(lambda part: _sums(part, layers, total, memory), tasks)
+    for more, gradient in others:
+        loss += more
+        for mine, theirs in zip(out, gradient):
+            mine += theirs
+    for W, mine in zip(layers[:depth], out):
+        mine += (task.alpha / total) * W
+    decay = sum(float(np.vdot(W, W)) for W in layers[:depth])
+    return (loss + 0.5 * task.alpha * decay) / total, out
+
+
+def _sums(task: NetworkTask, layers: Layers, total: float, room: Room) -> tuple[float, Layers]:
+    """The weighted sum of losses, and the gradient of this sum divided by ``total``."""
+    depth = len(layers) // 2
     values = forward(layers, task.activation, task.X, room)
     loss, delta = _loss(task, values[-1])
-    total = float(task.weights.sum())
     delta *= (task.weights / total)[:, None]
     out: Layers = [np.empty(0)] * len(layers)
     for i in range(depth - 1, -1, -1):
-        out[i] = np.asarray(values[i].T @ delta) + (task.alpha / total) * layers[i]
+        out[i] = np.asarray(values[i].T @ delta)
         out[depth + i] = delta.sum(axis=0)
         if i:
             delta = room.product(-i, delta, layers[i].T)
@@ -141,8 +163,7 @@ def value_and_gradient(task: NetworkTask, layers: Layers, room: Room | None = No
                 np.multiply(delta, values[i] > 0.0, out=delta)
             else:
                 delta *= ACTIVATIONS[task.activation][1](values[i])
-    decay = sum(float(np.vdot(W, W)) for W in layers[:depth])
-    return (loss + 0.5 * task.alpha * decay) / total, out
+    return loss, out
 
 
 def pack(layers: Layers) -> Array:
@@ -188,7 +209,7 @@ def solve_lbfgs(
         rows.append(TraceRow(0, both(pack(layers))[0], seconds=0.0))
     flat = _FLAT if tol >= _TIGHT else 0.0  # a small tol asks for the gradient itself
     limits = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol, "ftol": flat}
-    with shown("network") as tell:
+    with shown("network") as tell, one_thread():
         found = scipy.optimize.minimize(both, pack(layers), method="L-BFGS-B", jac=True, options=limits, callback=note)
     late = time_budget is not None and time.perf_counter() - begin >= time_budget
     status = (
@@ -357,7 +378,8 @@ def solve_steps(
         return ({"validation": s.score},) if score is not None else ({},)
 
     start = _Pass(value_and_gradient(task, layers)[0] if trace else np.nan, np.nan, steps.rate, np.nan)
-    run = drive(start, advance, noted, max_iter, time_budget, trace, events=events, what="network")
+    with one_thread():
+        run = drive(start, advance, noted, max_iter, time_budget, trace, events=events, what="network")
     value = walk.best if score is not None else layers
     more = {"method": steps.method, "curve": walk.curve, "scores": walk.scores, "value": walk.curve[-1]}
     return Solution(value, run.status, {**run.stats, **more})
