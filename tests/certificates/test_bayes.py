@@ -36,6 +36,18 @@ def test_a_posterior_is_prior_times_likelihood(rows, p):
     assert not issue("finite-bayes", data, evidence | {"likelihoods": TABLE * 1.01}).holds
 
 
+@pytest.mark.parametrize("least", [5e-324, 1e-310, 1e-290])
+def test_a_posterior_of_hardly_possible_outcomes(least):
+    table = np.array([[1.0, least], [0.5, 0.5]])
+    evidence = {
+        "outcomes": ["h", "t"], "priors": np.array([0.5, 0.5]), "likelihoods": table,
+        "posterior": np.array([2.0 * least, 1.0]), "log_evidence": float(np.log(0.25)),
+    }  # fmt: skip
+    proof = issue("finite-bayes", Data.of(np.array([["t"]], dtype=object)), evidence)
+    assert proof.holds
+    assert proof.error < 1e-14
+
+
 @pytest.mark.parametrize("x", [0.01, 0.3, 1.0, 2.5, 17.0, 1e4])
 def test_digamma_is_enclosed(x):
     found = digamma(x)

@@ -30,6 +30,14 @@ def test_the_true_components_are_proved(X, k):
     assert found.relative_gap < 1e-6
 
 
+@pytest.mark.parametrize("slack", [0.0, -1e-15])
+def test_a_slack_without_room_for_rounding_is_lifted(slack):
+    found = issue("principal-components", Data.of(TALL), components(TALL, 2) | {"slack": slack})
+    assert found.holds
+    assert found.bound >= np.sort(np.linalg.eigvalsh(np.cov(TALL.T)))[-2:].sum() * (1 - 1e-14)
+    assert 0.0 < found.relative_gap < 1e-12
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_the_gap_of_any_subspace_is_never_understated(seed, k):
     Q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(5, k)))

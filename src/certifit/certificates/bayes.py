@@ -62,8 +62,8 @@ class FiniteBayes(Kind):
         with np.errstate(divide="ignore"):
             dead = (prior == 0) | np.any((table == 0) & (counts > 0), axis=1)
         used = counts > 0
-        logs = np.log(Ball(np.where(table > 0, table, 1.0)[:, used]))
-        score = (logs * counts[used]).sum(axis=1) + np.log(Ball(np.where(prior > 0, prior, 1.0)))
+        logs = _logarithms(np.where(table > 0, table, 1.0)[:, used])
+        score = (logs * counts[used]).sum(axis=1) + _logarithms(np.where(prior > 0, prior, 1.0))
         checks = [
             Check("every outcome has a likelihood", bool(np.all(codes >= 0))),
             Check("priors and likelihoods are probabilities", _stochastic(prior) and all(map(_stochastic, table))),
@@ -99,6 +99,13 @@ class FiniteBayes(Kind):
             f"The posterior after {figures['observations']} observations sums to one and equals prior times "
             f"likelihood over the evidence (to {figures['error']:.1e})."
         )
+
+
+def _logarithms(p: Array) -> Ball:
+    """log p of numbers p > 0; beside underflow, where bounds of p would reach zero, as log(2²⁰⁰p) − 200 log 2."""
+    logs, lifted = np.log(Ball(p)), np.log(Ball(p * 2.0**200)) - np.log(Ball(2.0)) * 200.0
+    tiny = p < 2.0**-900
+    return Ball(np.where(tiny, lifted.mid, logs.mid), np.where(tiny, lifted.rad, logs.rad))
 
 
 def _stochastic(p: Array) -> bool:
