@@ -15,6 +15,7 @@ import argparse
 import time
 import warnings
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def table(name: str) -> tuple[Any, str]:
 def entries(name: str) -> list[Entry]:
     """The study's comparison and nested searches of scikit-learn, plain and accelerated, of the same models; all cores.
 
-    And a whole study, without yardsticks.
+    And a whole study, with yardsticks and report. All keep their worker processes from the warm-up on.
     """
     from certifit.study import _runner, examine, run
 
@@ -64,7 +65,8 @@ def entries(name: str) -> list[Entry]:
         return _runner.execute(_plan(facts), workers=cores())
 
     def whole() -> Any:
-        return run(frame, target, folds=folds, yardstick=False, workers=cores())
+        with TemporaryDirectory() as folder:
+            return run(frame, target, folds=folds, workers=cores(), out=folder)
 
     found = [Entry("certifit, the same models", same, kind="ours", repeats=1)]
     found.append(Entry("scikit-learn, nested", lambda: nested(frame, target), repeats=1))
@@ -79,7 +81,11 @@ def entries(name: str) -> list[Entry]:
                 unpatch_sklearn()
 
         found.append(Entry("scikit-learn-intelex, nested", accelerated, repeats=1))
-    found.append(Entry("certifit", whole, kind="ours", note="all models, proofs", repeats=1, case="whole study"))
+    found.append(
+        Entry(
+            "certifit", whole, kind="ours", note="all models, yardsticks, proofs, report", repeats=1, case="whole study"
+        )
+    )
     return found
 
 

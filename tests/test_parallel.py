@@ -1,6 +1,7 @@
 """Work side by side: the same answers whatever the number of threads, in the caller's NumPy settings."""
 
 import os
+import signal as signals
 import subprocess
 import sys
 import threading
@@ -185,10 +186,34 @@ def test_processes_given_back_do_other_work_until_the_context_ends():
     with pytest.raises(RuntimeError):
         taken.submit(_modules)
     assert parallel.aside(1, "certifit.losses", os.getpid)() == os.getpid()  # nobody else is there
-    alone = parallel.loaded_processes(1, "certifit.losses")
-    parallel.give_back(alone, 1, "certifit.losses")
-    with pytest.raises(RuntimeError):
-        alone.submit(_modules)
+
+
+def test_processes_given_back_are_kept_for_the_next_who_asks_unless_one_was_killed():
+    first = parallel.loaded_processes(1, "certifit.losses")
+    worker = first.submit(os.getpid).result()
+    parallel.give_back(first, 1, "certifit.losses")
+    again = parallel.loaded_processes(1, "certifit.losses")
+    try:
+        assert again is first
+        assert again.submit(os.getpid).result() == worker
+        os.kill(worker, signals.SIGTERM)
+        with pytest.raises(Exception, match="terminated"):
+            again.submit(time.sleep, 60).result()
+        parallel.give_back(again, 1, "certifit.losses")
+        again = parallel.loaded_processes(1, "certifit.losses")
+        assert again.submit(os.getpid).result() != worker
+    finally:
+        again.shutdown(wait=True, kill_workers=True)
+
+
+def test_a_process_that_kept_others_ends_at_once():
+    code = (
+        "from certifit import parallel\n"
+        "kept = parallel.loaded_processes(1, 'certifit.losses')\n"
+        "kept.submit(max, 1, 2).result()\n"
+        "parallel.give_back(kept, 1, 'certifit.losses')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there keeps the number of a parent that has ended")

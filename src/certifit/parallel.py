@@ -18,7 +18,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -33,6 +33,7 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 _STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
+_IDLE = 300.0  # seconds after which a process with nothing to do ends
 _SMALL = 1 << 20  # numbers below which threads do not pay
 _ENVIRONMENT = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -295,12 +296,11 @@ def processes(count: int, start: Callable[..., None] = _nothing, arguments: tupl
     from joblib.externals.loky import ProcessPoolExecutor
 
     return ProcessPoolExecutor(
-        count, initializer=_begin, initargs=(start, arguments), env=dict.fromkeys(_ENVIRONMENT, "1")
+        count, timeout=_IDLE, initializer=_begin, initargs=(start, arguments), env=dict.fromkeys(_ENVIRONMENT, "1")
     )
 
 
 _EARLY: dict[tuple[int, str], Any] = {}
-_OPEN: set[tuple[int, str]] = set()  # contexts of `starting_processes`
 
 
 @contextmanager
@@ -311,32 +311,36 @@ def starting_processes(count: int, module: str, more: Sequence[str] = ()) -> Ite
     back, are ended with the context.
     """
     _EARLY[count, module] = executor = processes(count, _import, (module, *more))
-    _OPEN.add((count, module))
     executor.submit(_nothing)  # starts them; with several tasks waiting, loky's own thread may fail at an early end
     try:
         yield
     finally:
-        _OPEN.discard((count, module))
-        if _EARLY.pop((count, module), None) is not None:
+        if (left := _EARLY.pop((count, module), None)) is not None:
             # Even those that are still starting: else their end and that of this process meet, and locks may be left.
-            executor.shutdown(wait=True, kill_workers=True)
+            left.shutdown(wait=True, kill_workers=True)
 
 
 def loaded_processes(count: int, module: str) -> Any:
-    """`processes` that have imported a module: those of `starting_processes` if there are any, else new ones."""
-    return _EARLY.pop((count, module), None) or processes(count, _import, (module,))
+    """`processes` that have imported a module: those started ahead or given back if there are any, else new ones."""
+    kept = _EARLY.pop((count, module), None)
+    if kept is not None:
+        with suppress(Exception):  # one was killed meanwhile, and its executor takes no more work
+            kept.submit(_nothing)
+            return kept
+    return processes(count, _import, (module,))
 
 
 def give_back(executor: Any, count: int, module: str) -> None:
-    """End the processes of `loaded_processes`, or keep them for later work within `starting_processes`."""
-    if (count, module) in _OPEN:
-        _EARLY[count, module] = executor
-    else:
-        executor.shutdown(wait=True, kill_workers=True)
+    """Keep the processes of `loaded_processes` for later work: the next study need not wait for their start.
+
+    As with joblib's workers, those that have nothing to do for five minutes end by themselves, and all of them with
+    this process.
+    """
+    _EARLY[count, module] = executor
 
 
 def aside(count: int, module: str, work: Callable[..., Answer], *arguments: Any) -> Callable[[], Answer]:
-    """Begin some work in one of the idle processes of `starting_processes`; the answer is there when it is called.
+    """Begin some work in an idle process that was started ahead or given back; calling what this returns waits for it.
 
     Where there are no such processes, or one fails, the work is done by that call.
 

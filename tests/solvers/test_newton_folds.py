@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from certifit.design import FoldTable
 from certifit.losses import Logistic, SquaredHinge
-from certifit.solvers.newton_folds import newton_folds, newton_tables, suits
+from certifit.solvers.newton_folds import _product, newton_folds, newton_tables, suits
 
 
 def _table(seed, n=60, d=3, weighted=False, decades=3):
@@ -114,3 +114,12 @@ def test_folds_that_begin_at_the_minimum_of_all_rows_end_where_others_do():
     whole = newton_folds(every, Logistic(), strengths, tol=1e-13)
     assert found.whole[0] == pytest.approx(whole.coef[0], rel=1e-6)
     assert found.whole[1] == pytest.approx(whole.offset[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("k", range(1, 10))
+def test_rows_are_multiplied_alike_one_by_one_or_padded(k, alone, monkeypatch):
+    monkeypatch.setattr("certifit.solvers.newton_folds._one_by_one", lambda: alone)
+    rng = np.random.default_rng(k)
+    rows, matrix = rng.normal(size=(k, 7)), rng.normal(size=(7, 5))
+    np.testing.assert_allclose(_product(rows, matrix), rows @ matrix, rtol=1e-13, atol=1e-14)

@@ -19,6 +19,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 from certifit._types import Array
 from certifit.design import FoldTable
@@ -38,7 +39,6 @@ _INEXACT = 0.3  # of the gradient may be left by a step of conjugate gradients
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are slow
 _ROUGH = 1e-6  # tolerances from which single precision is enough for conjugate gradients
 _NEVER = 1e30  # ridge of a column that a problem does not use: it stays at zero
-_ONE_BY_ONE = 3  # rows up to which products with vectors are quicker than one with a matrix
 _TURNS = 250  # of conjugate gradients a step: beyond, a penalty is so weak that factorising is the better road
 
 
@@ -298,18 +298,24 @@ def newton_tables(
 
 
 def _product(rows: Array, matrix: Array) -> Array:
-    """Few rows (k, n) times a matrix (n, p): one by one up to three, else in fours, with rows of zeros at the end.
+    """Few rows (k, n) times a matrix (n, p): more than three in fours, with rows of zeros at the end.
 
-    BLAS (OpenBLAS, on AMD) multiplies four rows in half the time of three, and one in a third of the time of two.
+    On AMD, OpenBLAS multiplies four rows in half the time of three, and one in a third of the time of two.
     """
     k = len(rows)
-    if k <= _ONE_BY_ONE:
+    if k <= 3 and _one_by_one():
         return np.array([row @ matrix for row in rows])
-    if k % 4:
+    if k > 3 and k % 4:
         filled = np.zeros((k + -k % 4, rows.shape[1]), dtype=rows.dtype)
         filled[:k] = rows
         return np.asarray((filled @ matrix)[:k])
     return np.asarray(rows @ matrix)
+
+
+@cache
+def _one_by_one() -> bool:
+    """Whether rows are multiplied faster one by one: OpenBLAS on processors for which it has no small products."""
+    return any(library.get("architecture") in ("Haswell", "Zen") for library in threadpool_info())
 
 
 def _scaled(X: Array, fit_intercept: bool) -> tuple[Array, Array, Array]:

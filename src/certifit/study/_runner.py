@@ -222,18 +222,24 @@ def execute(
     return results
 
 
+_WARM: set[tuple[str, str, bool, bool]] = set()
+
+
 def warm(plan: StudyPlan) -> None:
-    """Run every candidate on a handful of rows, so that what is compiled is ready before work is counted."""
+    """Run every candidate on a handful of rows, once in a process: what is compiled is ready before work is counted."""
     work = plan.work
     if work.schema is None:
         return
     _, code = np.unique(work.y, return_inverse=True) if work.task == "classification" else (None, np.zeros(len(work.y)))
-    each = max(12, 48 // len(np.unique(code)))  # halves of fewer rows than components would be fitted one by one
-    rows = np.concatenate([np.flatnonzero(code == c)[:each] for c in np.unique(code)])
+    each_class = np.unique(code)
+    each = max(12, 48 // len(each_class))  # halves of fewer rows than components would be fitted one by one
+    rows = np.concatenate([np.flatnonzero(code == c)[:each] for c in each_class])
     few = replace(work, folds=((rows, rows),), inner=2, groups=None, time=None)
     for candidate in plan.candidates:
-        if not (candidate.yardstick or candidate.black_box):  # these are compiled
+        kind = candidate.name, work.task, len(each_class) > 2, work.weights is None
+        if kind not in _WARM and not (candidate.yardstick or candidate.black_box):  # these are compiled
             run_piece(candidate, 0, few)
+            _WARM.add(kind)
 
 
 def _here(plan: StudyPlan, results: list[Result], stop: float) -> Iterator[tuple[Step, Piece]]:
