@@ -411,3 +411,26 @@ def test_explain_and_evaluate_speak_of_the_threshold_of_a_study(tmp_path, capsys
 def test_several_models_without_a_comma_are_told_how(folder, capsys, models):
     assert main(["study", str(folder / "t.csv"), "--target", "dose", *models]) == 2
     assert "separated by commas" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="another signal there")
+@pytest.mark.parametrize("seconds", [0.2, 3.0])
+def test_an_interrupted_command_says_so_in_one_sentence_and_leaves_no_file(seconds, tmp_path):
+    """While modules load, and (on most machines) while models are compared."""
+    code = (
+        "import signal, sys\n"
+        "from certifit.cli import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "print(flush=True)\n"
+        "sys.exit(main())\n"
+    )
+    command = [sys.executable, "-c", code, "study", "example:breast-cancer", "--out", str(tmp_path / "study")]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    run.stdout.readline()  # its handler of signals is set
+    time.sleep(seconds)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert said.strip().splitlines()[-1] == "certifit: interrupted; every file is either unchanged or complete."
+    assert not (tmp_path / "study").exists()

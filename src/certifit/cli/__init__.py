@@ -13,8 +13,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``certifit ARGUMENTS`` and return the exit code.
 
     0: done, and every claim that was asked about holds. 1: a claim does not hold, or the data or model were
-    refused. 2: the command line itself is wrong.
+    refused. 2: the command line itself is wrong. 130: interrupted (Ctrl-C), also while modules are still loading.
     """
+    try:
+        return _main(arguments)
+    except KeyboardInterrupt:
+        print("certifit: interrupted; every file is either unchanged or complete.", file=sys.stderr)
+        return 130
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     from certifit._errors import need
     from certifit.exceptions import MissingExtraError
 

@@ -27,6 +27,7 @@ _Categories = Annotated[str | None, Parameter(negative="", help="Numeric columns
 app = App(
     name="certifit",
     version=certifit.__version__,
+    suppress_keyboard_interrupt=False,  # `main` says what became of the files
     help="""Classical machine learning that proves its answers.
 
 Start with a table and a column to predict:

@@ -41,9 +41,6 @@ def run(arguments: list[str]) -> int:
         text = " ".join(str(error).split())[:300]
         print_remark(f"{type(error).__name__}: {text} (CERTIFIT_TRACE=1 shows where)")
         return 1
-    except KeyboardInterrupt:
-        print_remark("interrupted; every file is either unchanged or complete.")
-        return 130
 
 
 def _plain(error: CycloptsError) -> str:
