@@ -1,7 +1,8 @@
 """The library's quick `verify` and the exact checker about the same proof files, true and forged, of every kind.
 
 Both ways: where the library proves the stated figures, so does the checker; where the checker proves them, so does the
-library, in floats or in rationals, or every step of its proof holds and only its bound is a billionth too wide (`left_open`).
+library, in floats or in rationals, or every step of its proof holds and only its bound is a billionth too wide (`left_open`),
+or a figure is not one that it states of such evidence (an unpruned tree has no shortfall of a pruning).
 The exceptions have names: fields that the checker does not read (`UNREAD`), evidence that the library declines to read because
 it is not in its form, what only the library knows (`UNEQUAL`), and sums that it knows less exactly (`SUMS`). Neither ever ends
 in anything but an answer.
@@ -88,15 +89,15 @@ def by_library(record, data):
 
 def left_open(figure, stated, value):
     """Whether the library's bound is off the stated one by rounding alone: by a billionth of itself, of the value, or of 1."""
-    if figure is None or figure.sense not in ("upper", "lower"):
+    if figure.sense not in ("upper", "lower"):
         return False
     size = max(1.0, abs(figure.proved), abs(value.proved) if value else 0.0)
     return abs(figure.proved - stated) <= 1e-9 * size < math.inf
 
 
 def word_of_library(record, data):
-    """What the library says of the stated figures: "proved", "open" (all steps hold, but its bounds are a little wider),
-    "refused", or "declined" where it does not read the evidence."""
+    """What the library says of the stated figures: "proved"; "open" where all steps hold, but a bound is a little wider, or a figure
+    is not one that it states of such evidence; "refused"; or "declined" where it does not read the evidence."""
     words = {"refused"}
     try:
         stated = {k: decoded(v) for k, v in record["figures"].items()}
@@ -104,9 +105,9 @@ def word_of_library(record, data):
             if any(c.name.startswith("the evidence is complete") for c in proof.checks):
                 return "declined"
             found, value = proof.figures, proof.figures.get("value")
-            missed = [k for k, v in stated.items() if k not in found or not found[k].supports(v)]
-            if proof.holds and all(left_open(found.get(k), stated[k], value) for k in missed):
-                words.add("open" if missed else "proved")
+            missed = [k for k, v in stated.items() if k in found and not found[k].supports(v)]
+            if proof.holds and all(left_open(found[k], stated[k], value) for k in missed):
+                words.add("open" if missed or stated.keys() - found.keys() else "proved")
     except Exception:
         return "declined"
     return next(word for word in ("proved", "open", "refused") if word in words)
