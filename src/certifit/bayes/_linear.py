@@ -174,6 +174,10 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
 
     def _search(self, data: Spectral, y: Array, weight: Array | None) -> Solution:
         variance = float(weighted_mean((y - weighted_mean(y, weight)) ** 2, weight))
+        if not np.isfinite(variance):
+            raise ValueError(
+                "The squares of y, with their weights, are beyond the largest float: divide y or the weights."
+            )
         alpha = self.noise_precision or self.alpha_init or 1.0 / (variance + np.finfo(float).eps)
         lam = self.weight_precision or self.lambda_init or 1.0
         free = (self.noise_precision is None, self.weight_precision is None)

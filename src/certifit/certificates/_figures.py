@@ -78,5 +78,20 @@ def _ends(value: Any) -> tuple[float, float]:
     return mid, 0.0 if mid or value == 0 else float(np.nextafter(0.0, 1.0))  # a rational below the smallest float
 
 
+def above(x: Any) -> Any:
+    """Floats that are not below: floats as they are, rationals rounded up (zero alone to zero).
+
+    Examples
+    --------
+    >>> from certifit.certificates._ball import quotient
+    >>> float(above(quotient(1, 10**400)))
+    5e-324
+    """
+    from certifit.certificates._ball import to_float
+
+    x = np.asarray(x)
+    return np.where(x == 0, 0.0, np.nextafter(to_float(x), np.inf)) if x.dtype == object else x
+
+
 def _widen(x: float) -> float:
     return float(np.nextafter(x * (1.0 + 4e-16) if x > 0 else x * (1.0 - 4e-16), np.inf)) if x else 0.0

@@ -456,6 +456,8 @@ def _prove(kind: Kind, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         raise ValueError(f"rigor is 'float' or 'exact', not {rigor!r}")
     if not np.all((data.weights >= 0.0) & np.isfinite(data.weights)):
         raise ValueError("weights are finite and not negative")
+    if data.y is not None and np.any(data.y != data.y):
+        raise ValueError("a label is NaN, which is not equal to itself")
     return proved(kind, evidence, lambda: kind.prove(data, evidence, rigor))
 
 

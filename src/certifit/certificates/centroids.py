@@ -15,6 +15,7 @@ from certifit._types import Array
 from certifit.certificates._ball import UNIT
 from certifit.certificates._by_class import deviation_sums
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._figures import above
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, word
 from certifit.certificates.counts import check_shape, exact_moments, read_classes
@@ -59,7 +60,7 @@ class ClassCentres(Kind):
             return Proof(figures, checks)
         W, r1, r2 = deviation_sums(data, X, None, codes, centres, rigor)
         shift, variance = exact_moments(W, r1, r2)
-        off = shift.magnitude.astype(float)
+        off = above(shift.magnitude)
         figures["gap"] = upper((W * shift.square()).sum())
         near = bool(np.all(off <= _spread_over_rounding(centres, variance)) and np.isfinite(figures["gap"].stated))
         return Proof(figures, (*checks, Check("every centre is the mean of its class", near)))

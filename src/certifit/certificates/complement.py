@@ -16,6 +16,7 @@ import scipy.sparse
 
 from certifit.certificates._ball import Ball, ball
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._figures import above
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, FLAG, LABELS, NUMBER
 from certifit.certificates.class_sums import ClassTotals, Counts, column_count, every_class
@@ -75,7 +76,7 @@ def _weights_proof(counts: Ball, evidence: Evidence) -> tuple[dict[str, Any], tu
     best = logs / logs.sum(axis=1).reshape(-1, 1) if evidence["norm"] else -logs
     if stated.shape[1] == 1:  # the whole of the counts: its logarithm is 0, and no rounding of sums may blur that
         best = ball(np.full(stated.shape, np.nan if evidence["norm"] else 0.0))
-    error = (best - stated).magnitude.astype(float)
+    error = above((best - stated).magnitude)
     worst = float(np.max(error / np.maximum(np.abs(stated), 1e-300)))
     close = bool(np.all(error <= SHARE_ERROR * np.abs(stated) + 1e-300))
     right = Check("every weight is that of the other classes' counts", close, f"off by {worst:.1e}")

@@ -16,6 +16,7 @@ import numpy as np
 from certifit.certificates._ball import Ball, ball, rationals
 from certifit.certificates._by_class import class_codes
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._gap import share_of
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, TEXT, check_form, word
 
@@ -42,22 +43,23 @@ class Constant(Kind):
         squared = evidence["loss"] == "squared"
         check_form(evidence, {"loss": TEXT, **(_SQUARED if squared else _LOG)}, {})
         value, gap, checks = (_squared if squared else _log)(data, evidence, weights, rigor)
-        top = float(upper(value).proved)
-        share = gap / value if float(value.mid) > 0 and np.isfinite(top) else gap
-        finite = bool(np.isfinite(top) and np.isfinite(upper(gap).proved))
+        finite = bool(np.isfinite(upper(value).proved) and np.isfinite(upper(gap).proved))
         figures = {
             "value": about(value),
             "gap": upper(gap),
-            "relative_gap": upper(share),
+            "relative_gap": upper(share_of(gap, value)),
             "rows": equal(int(data.X.shape[0])),
         }
         return Proof(figures, (*checks, Check("the figures are finite", finite)))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         what = "mean squared error" if evidence["loss"] == "squared" else "mean log loss"
+        more = f"{figures['relative_gap']:.0e} of it"
+        if not np.isfinite(figures["relative_gap"]):  # rounding leaves open whether it is zero
+            more = f"{figures['gap']:.0e}"
         return (
             f"No prediction that ignores the columns has a smaller {what} on these {figures['rows']} rows by more than "
-            f"{figures['relative_gap']:.0e} of it."
+            f"{more}."
         )
 
 
@@ -88,4 +90,6 @@ def _log(data: Data, evidence: Evidence, weights: Ball, rigor: Rigor) -> Parts:
     q = ball(np.where(stated > 0, stated, 1.0), like=p)
     away = p - q
     excess = (away * away / q).sum() + abs(q.sum() - 1.0)
-    return -(p * np.log(q)).sum(), excess, (known, sound)
+    near = stated > 0.5  # there q − 1 is a float, and its logarithm has as many digits
+    loss = (p[near] * np.log1p(ball(stated[near] - 1.0, like=p))).sum() + (p[~near] * np.log(q[~near])).sum()
+    return 0.0 - loss, excess, (known, sound)

@@ -26,6 +26,7 @@ from certifit.certificates._by_class import (
     present_classes,
 )
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._figures import above
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, LABELS, LISTS, LOGARITHMS, NUMBER, WHOLE, word
 
@@ -51,10 +52,10 @@ def prior_check(evidence: Evidence, total: Ball) -> tuple[float, Check]:
     if evidence["prior_rule"] == "given":
         return 0.0, Check("the class shares are not negative", bool(np.all(stated >= 0)), "given by the user")
     if evidence["prior_rule"] == "uniform":
-        error = float(np.max(np.abs(stated * len(stated) - 1.0)))
+        error = float(np.max(above((ball(stated, like=total) * float(len(stated)) - 1.0).magnitude)))
         return error, Check("the class shares are equal", error <= 1e-12, f"off by {error:.1e}")
     share = total / total.sum()
-    error = float(np.max((share - stated).magnitude))
+    error = float(np.max(above((share - stated).magnitude)))
     return error, Check("the class shares are those of the data", error <= 1e-12, f"off by {error:.1e}")
 
 
@@ -115,8 +116,7 @@ def gaussian_checks(shift: Ball, want: Ball, theta: Array, var: Array) -> tuple[
     """Stated means (off by ``shift``) and variances against those that are wanted."""
     std = np.sqrt(var)
     spacing = 16 * UNIT * np.abs(theta)
-    off = np.abs(shift.magnitude.astype(float))
-    wrong = (want - var).magnitude.astype(float)
+    off, wrong = above(shift.magnitude), above((want - var).magnitude)
     # Where the variance is zero every value of the class is the same number, and its mean is that number.
     same = (off < 2.0**-60 * np.abs(theta)) | ((shift.mid.astype(float) == 0.0) & (off < 1e-150))
     mean_ok = bool(np.all(np.where(std > 0.0, off <= _MEAN * std + spacing, same)))
@@ -156,7 +156,7 @@ class GaussianCounts(Kind):
         figures, more = gaussian_checks(shift, variance + epsilon, theta, var)
         total = W[:, 0]
         error, prior = prior_check(evidence, total)
-        count = (total - np.asarray(evidence["class_count"])).magnitude.astype(float)
+        count = above((total - np.asarray(evidence["class_count"])).magnitude)
         counted = bool(np.all(count <= 1e-12 * np.asarray(evidence["class_count"])))
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
         return Proof(figures, (known, sane, Check("the class counts are those of the data", counted), prior, *more))
@@ -243,15 +243,15 @@ def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: in
     smooth = counts + ball(alpha, like=counts)
     total = _by_group(smooth, group, groups)
     best = smooth / total
-    error = (best - p).magnitude.astype(float)
+    error = above((best - p).magnitude)
     size = np.abs(np.asarray(p.mid, dtype=float))
     sums = _by_group(p, group, groups)
-    off = (sums - np.float64(1.0)).magnitude.astype(float)
+    off = above((sums - np.float64(1.0)).magnitude)
     scale = np.where(size > 0, size, 1.0)
     share = float(np.max(error / scale))
     chi2 = _by_group(Ball(error**2 / scale * (1 + 1e-12)), group, groups)
     _, once = np.unique(group, return_index=True)
-    gap = (ball(total.magnitude.astype(float)) * (chi2 + off))[:, once].sum()
+    gap = (ball(above(total.magnitude)) * (chi2 + off))[:, once].sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.asarray(smooth.mid, dtype=float) * np.log(np.asarray(p.mid, dtype=float))
     value = float(np.nansum(np.where(np.asarray(smooth.mid, dtype=float) > 0, terms, 0.0)))
@@ -261,8 +261,8 @@ def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: in
         "gradient": upper(share),
         "sum_error": upper(float(np.max(off))),
     }
-    # A probability of zero needs a count of zero (up to the smallest floats, which cover underflow).
-    zero_ok = bool(np.all(np.asarray(smooth.magnitude, dtype=float)[size == 0] <= 1e-300))
+    # A probability of zero needs a count of zero: whatever was seen has a logarithm of it to pay for.
+    zero_ok = bool(np.all((smooth.mid == 0)[size == 0]))
     not_negative = bool(np.all(np.asarray(smooth.upper, dtype=float) >= 0))  # else the posterior is not concave
     return figures, (
         Check("no count plus pseudo-count is negative", not_negative),
@@ -431,11 +431,13 @@ class MixedCounts(Kind):
         if "rows" not in figures:
             return "The labels are not those of the model."
         worst = max([figures.get("mean_error", 0.0), figures.get("variance_error", 0.0), figures.get("gradient", 0.0)])
+        flat = figures.get("constant_columns", 0)
+        unit = f"; {flat} column{'s' if flat > 1 else ''} without variation beyond rounding: variance 1" if flat else ""
         return (
             f"Every mean, variance and probability is that of the cells present in the {figures['rows']} rows"
             f"{_prior_note(evidence)}, smoothed with {alpha_words(evidence)} and "
             f"{float(evidence['var_smoothing']):g} of each column's "
-            f"variance (to {worst:.1e})."
+            f"variance (to {worst:.1e}){unit}."
         )
 
 
@@ -457,6 +459,8 @@ def mixed_numbers(W: Ball, shift: Ball, variance: Ball, evidence: Evidence) -> t
     wide = Ball(np.where(flat, one.mid, wide.mid), np.where(flat, one.rad, wide.rad))
     figures, checks = gaussian_checks(_pooled_shift(W, shift, theta, empty), wide, theta, var)
     flat_ok = bool(np.all(var[:, flat] == 1.0))
+    if flat.any():
+        figures["constant_columns"] = equal(int(flat.sum()))
     return figures, (sane, *checks, Check("columns without variation have variance 1", flat_ok, f"{int(flat.sum())}"))
 
 

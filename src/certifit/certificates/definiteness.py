@@ -35,6 +35,8 @@ def _gram(data: Data, evidence: Evidence) -> Ball:
         raise ValueError(f"a Gram matrix is square, not {K.shape}")
     if "gram" in evidence and K.shape[0] != data.X.shape[0]:
         raise ValueError("kernel values are given for other rows")
+    if not np.all(np.isfinite(K.mid)):
+        raise ValueError("The Gram matrix contains NaN or infinity: nothing can be proved about it.")
     return K
 
 
@@ -160,8 +162,6 @@ def mercer(K_or_kernel: Any, X: Matrix = None) -> Certificate:
     K = _gram(data, evidence)
     if len(K.mid) == 0:
         raise ValueError("The Gram matrix is empty: pass at least one point.")
-    if not np.all(np.isfinite(K.mid)):
-        raise ValueError("The Gram matrix contains NaN or infinity: nothing can be proved about it.")
     return issue("mercer", data, evidence | _search(K))
 
 

@@ -82,7 +82,7 @@ class ColumnMap(FeatureMap):
         if not objective.strength > 0.0:
             return _NONE, "without a penalty the multipliers prove nothing"
         V = self.slopes(objective, beta)
-        if not float(to_float(ball(objective.gauge(V)).upper)) <= 1.0:
+        if not np.all(ball(objective.gauge(V)).upper <= 1):
             return _NONE, "the multipliers are not feasible for the penalty"
         return ball(objective.penalty_fenchel_young(self._padded(objective, coef, intercept), V)), ""
 

@@ -33,6 +33,7 @@ from certifit._objective import Objective, Target, column_of
 from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._figures import above
 from certifit.certificates._gap import SMALLEST, excess_of, line, share_of, words
 from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
@@ -264,7 +265,7 @@ class Duality(Kind):
             figures |= changed(now, witness_scores(data, evidence))
         region = None
         if objective.classes is not None:
-            sums = [float(to_float(m.gap.upper)) for m in machines]
+            sums = [float(above(m.gap.upper)) for m in machines]
             apart = features.distances(objective.free)
             region = region_of(objective, model.targets, floats(plain), model.intercept, sums, apart)
             sure = np.zeros(len(now), dtype=bool)
@@ -274,7 +275,7 @@ class Duality(Kind):
             if region is not None or objective.stated == "sum":
                 figures |= {counted: equal(int(np.count_nonzero(sure))), all_of_them: equal(len(now))}
         if objective.stated == "sum":
-            figures |= _machine_figures(data, model, features, plain, float(to_float(gap.upper)))
+            figures |= _machine_figures(data, model, features, plain, float(above(gap.upper)))
         return Proof(figures, tuple(checks), region)
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:

@@ -130,7 +130,7 @@ class NodeRows:
         if self.criterion == "absolute_error":
             assert self.y is not None
             return float(np.mean([tq.absolute_costs(c, self.weight)[1][-1] for c in self.y.T]))
-        return max(0.0, float(self._cost(self.columns.sum(axis=0)[None])[0]) + self.fixed())
+        return float(np.maximum(0.0, self._cost(self.columns.sum(axis=0)[None])[0] + self.fixed()))  # a NaN stays one
 
     def _cost(self, sums: Any) -> Any:
         return costs_of(sums, self.criterion, self.sizes, None if self.codes is not None else self.centre)
@@ -225,8 +225,7 @@ class NodeRows:
 
     def values(self) -> Array:
         """What the node predicts, (targets, classes or 1)."""
-        many = max(self.sizes)
-        out = np.zeros((len(self.sizes), many))
+        out = np.zeros((len(self.sizes), max(self.sizes)))
         if self.codes is not None:
             ends = np.cumsum((0, *self.sizes))
             sums = self.columns.sum(axis=0)
@@ -524,11 +523,12 @@ class _Walk:
             Check("every split keeps the limits", self.bad_side < 0, f"node {self.bad_side}"),
             Check("every node predicts what its rows imply", self.bad_value < 0, f"node {self.bad_value}"),
             Check("there are no more leaves than allowed", not limit or leaves <= limit),
+            Check("every impurity is a finite number", bool(np.all(np.isfinite(self.cost / self.total)))),
         ]
         if self.signs is not None:
             self._check_directions()
-            right = self.bad_direction < 0
-            checks.append(Check("every split keeps the requested directions", right, f"node {self.bad_direction}"))
+            node = self.bad_direction
+            checks.append(Check("every split keeps the requested directions", node < 0, f"node {node}"))
         if self.e["splitter"] == "random":
             return checks
         self._best_first()

@@ -155,7 +155,7 @@ class TweedieLog(_DevianceLoss):
 
     def value(self, z: Numeric, y: Numeric) -> Numeric:
         p = self.power
-        best = np.power(y, 2 - p) / ((p - 1) * (2 - p))
+        best = np.power(y, 2 - p) / (p - 1) / (2 - p)
         low, high = np.exp(capped(z * (1 - p), _CAP)), np.exp(capped(z * (2 - p), _CAP))
         return low * (y / (p - 1)) + high / (2 - p) - best
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from certifit._types import Array, Numeric
 from certifit.regularizers._base import Regularizer
-from certifit.regularizers._norms import upper_end
+from certifit.regularizers._norms import less_than_one, upper_end
 from certifit.regularizers._registry import register
 
 
@@ -50,7 +50,7 @@ class ColumnNorms(Regularizer):
         return np.sqrt(np.square(w).sum(axis=0))
 
     def value(self, w: Numeric) -> Numeric:
-        return self.l1_ratio * self._lengths(w).sum() + 0.5 * (1.0 - self.l1_ratio) * np.square(w).sum()
+        return self.l1_ratio * self._lengths(w).sum() + 0.5 * (less_than_one(self.l1_ratio, w) * np.square(w).sum())
 
     def prox(self, w: Array, step: float) -> Array:
         size = self._lengths(w)
@@ -61,7 +61,7 @@ class ColumnNorms(Regularizer):
         if self.l1_ratio == 1.0:
             return 0.0
         excess = np.maximum(self._lengths(v) - self.l1_ratio, 0.0)
-        return np.square(excess).sum() / (2.0 * (1.0 - self.l1_ratio))
+        return np.square(excess).sum() / (2.0 * less_than_one(self.l1_ratio, v))
 
     def gauge(self, v: Numeric) -> Numeric:
         return np.max(upper_end(self._lengths(v)), initial=0.0) if self.l1_ratio == 1.0 else 0.0

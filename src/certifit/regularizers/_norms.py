@@ -179,6 +179,11 @@ class PNorm(Regularizer):
         return self._norm(v, self.dual_p)
 
 
+def less_than_one(ratio: float, x: Numeric) -> Numeric:
+    """1 − ρ in the arithmetic of x: where that bounds rounding, the rounding of this difference too."""
+    return x.sum() * 0.0 + 1.0 - ratio if hasattr(x, "entropy") else 1.0 - ratio
+
+
 def upper_end(x: Numeric) -> Array:
     """Upper ends of error-bounded numbers; plain arrays as they are."""
     return np.asarray(getattr(x, "upper", x))
@@ -260,7 +265,7 @@ class ElasticMix(Regularizer):
         return 1.0 - self.l1_ratio
 
     def value(self, w: Numeric) -> Numeric:
-        return self.l1_ratio * np.abs(w).sum() + 0.5 * (1.0 - self.l1_ratio) * np.square(w).sum()
+        return self.l1_ratio * np.abs(w).sum() + 0.5 * (less_than_one(self.l1_ratio, w) * np.square(w).sum())
 
     def prox(self, w: Array, step: float) -> Array:
         soft = np.sign(w) * np.maximum(np.abs(w) - step * self.l1_ratio, 0.0)
@@ -268,7 +273,7 @@ class ElasticMix(Regularizer):
 
     def conjugate(self, v: Numeric) -> Numeric:
         excess = np.maximum(np.abs(v) - self.l1_ratio, 0.0)
-        return np.square(excess).sum() / (2.0 * (1.0 - self.l1_ratio))
+        return np.square(excess).sum() / (2.0 * less_than_one(self.l1_ratio, v))
 
     def gauge(self, v: Numeric) -> Numeric:
         return 0.0

@@ -101,7 +101,7 @@ class _Program:
         self.shift = float(np.median(k)) if self.fit_intercept else 0.0
         spread = float(np.mean(np.abs(k - self.shift)))
         self.unit = spread if spread > 0 else 1.0
-        self.stated = self.unit / task.unit  # from values here to those of the task
+        self.stated = max(self.unit / task.unit, 1e-300)  # from values here to those of the task; not zero by underflow
         low, high = objective.loss.domain(task.y)
         self.rows = _Kinks((k - self.shift) / self.unit, s * low, s * high)
         l1 = objective.strength * part.l1 / self.scale
