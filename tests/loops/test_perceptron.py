@@ -40,18 +40,23 @@ def test_passes_equal_plain_ones(offset, dtype):
     rng = np.random.default_rng(0)
     X = rng.integers(-3, 4, size=(40, 5)).astype(dtype)  # integers: sums are exact in any order
     s, order = rng.choice([-1.0, 1.0], 40), rng.permutation(40)
-    start, log = rng.integers(-2, 3, 5).astype(float), np.zeros(40, dtype=np.int64)
+    start, log, times = rng.integers(-2, 3, 5).astype(float), *np.zeros((2, 40), dtype=np.int64)
     w, b, steps, loss = plain_pass(X, s, order, start, 1.0, 1.0, 2.0, offset)
     S = scipy.sparse.csr_array(X)
     for run in (
-        lambda v: loops.dense_pass(X, s, order, v, 1.0, 1.0, 2.0, offset, log),
-        lambda v: loops.shrinking_pass(X, s, order, v, 1.0, 1.0, 2.0, offset, log, 1.0, 0.0),
-        lambda v: loops.sparse_pass(S.data, S.indices, S.indptr, s, order, v, 1.0, 1.0, 2.0, offset, log, 1.0, 0.0),
+        lambda v: loops.dense_pass(X, s, order, v, 1.0, 1.0, 2.0, offset, log, times),
+        lambda v: loops.shrinking_pass(X, s, order, v, 1.0, 1.0, 2.0, offset, log, times, 1.0, 0.0),
+        lambda v: loops.sparse_pass(
+            S.data, S.indices, S.indptr, s, order, v, 1.0, 1.0, 2.0, offset, log, times, 1.0, 0.0
+        ),
     ):
         v = start.copy()
+        times.fill(0)
         count, offset_after, total = run(v)
         np.testing.assert_array_equal(v, w)
         assert (offset_after, log[:count].tolist(), total) == (b, steps, loss)
+        assert np.flatnonzero(times == 1).tolist() == sorted(order[steps])
+        assert times.sum() == count
 
 
 @pytest.mark.parametrize("shrink", [0.9, 1e-4, 0.0])
@@ -61,7 +66,7 @@ def test_shrinking_passes_equal_plain_ones(shrink):
     log = np.zeros(30, dtype=np.int64)
     w, b, steps, loss = plain_pass(X, s, order, np.ones(4), 0.0, 1.0, 1.0, True, shrink, 0.1)
     S = scipy.sparse.csr_array(X)
-    tail = (0.0, 1.0, 1.0, True, log, shrink, 0.1)
+    tail = (0.0, 1.0, 1.0, True, log, np.zeros(30, dtype=np.int64), shrink, 0.1)
     for run in (
         lambda v: loops.shrinking_pass(X, s, order, v, *tail),
         lambda v: loops.sparse_pass(S.data, S.indices, S.indptr, s, order, v, *tail),

@@ -2,7 +2,8 @@
 
 Letters: X rows, s labels −1/+1, w weights, b offset. A mistake is s(w·x + b) ≤ 0; it moves w by step·s·x and b by
 step·s (b only with an offset), where the step is ``up`` for s > 0 and ``down`` for s < 0. Every pass writes the
-positions of its mistakes into ``log`` and returns (number of mistakes, offset, Σ max(0, −s(w·x + b))).
+positions of its mistakes into ``log``, counts them by row in ``times``, and returns (number of mistakes, offset,
+Σ max(0, −s(w·x + b))).
 """
 
 from __future__ import annotations
@@ -23,6 +24,14 @@ def _dot(x: Array, w: Array) -> float:  # summed in any order: threefold faster 
     return total
 
 
+@njit(fastmath={"reassoc", "contract"})
+def _row_dot(X: Array, i: int, w: Array) -> float:  # half the time of `_dot`: no view of the row is made
+    total = 0.0
+    for j in range(w.shape[0]):
+        total += X[i, j] * w[j]
+    return total
+
+
 @njit()
 def shuffle(order: Array, seed: int) -> None:
     """Fisher-Yates with Marsaglia's 32-bit xorshift; the same permutations as scikit-learn's for a seed."""
@@ -40,22 +49,22 @@ def shuffle(order: Array, seed: int) -> None:
 
 @njit()
 def dense_pass(
-    X: Array, s: Array, order: Array, w: Array, b: float, up: float, down: float, offset: bool, log: Array
+    X: Array, s: Array, order: Array, w: Array, b: float, up: float, down: float, offset: bool, log: Array, times: Array
 ) -> Any:
     """One pass over dense rows in the given order."""
     mistakes, loss = 0, 0.0
     for t in range(order.shape[0]):
         i = order[t]
-        x = X[i]
-        score = s[i] * (_dot(x, w) + b)
+        score = s[i] * (_row_dot(X, i, w) + b)
         if score <= 0.0:
             loss -= score
             step = up if s[i] > 0 else -down
             for j in range(w.shape[0]):
-                w[j] += step * x[j]
+                w[j] += step * X[i, j]
             if offset:
                 b += step
             log[mistakes] = t
+            times[i] += 1
             mistakes += 1
     return mistakes, b, loss
 
@@ -71,6 +80,7 @@ def shrinking_pass(
     down: float,
     offset: bool,
     log: Array,
+    times: Array,
     shrink: float,
     alpha: float,
 ) -> Any:
@@ -78,8 +88,7 @@ def shrinking_pass(
     mistakes, loss = 0, 0.0
     for t in range(order.shape[0]):
         i = order[t]
-        x = X[i]
-        score = s[i] * (_dot(x, w) + b)
+        score = s[i] * (_row_dot(X, i, w) + b)
         loss += 0.5 * alpha * _dot(w, w)
         for j in range(w.shape[0]):
             w[j] *= shrink
@@ -87,10 +96,11 @@ def shrinking_pass(
             loss -= score
             step = up if s[i] > 0 else -down
             for j in range(w.shape[0]):
-                w[j] += step * x[j]
+                w[j] += step * X[i, j]
             if offset:
                 b += step
             log[mistakes] = t
+            times[i] += 1
             mistakes += 1
     return mistakes, b, loss
 
@@ -108,6 +118,7 @@ def sparse_pass(
     down: float,
     offset: bool,
     log: Array,
+    times: Array,
     shrink: float,
     alpha: float,
 ) -> Any:
@@ -140,6 +151,7 @@ def sparse_pass(
             if offset:
                 b += step
             log[mistakes] = t
+            times[i] += 1
             mistakes += 1
     if size != 1.0:
         for j in range(w.shape[0]):
@@ -172,13 +184,13 @@ def joint_passes(X: Array, y: Array, W: Array, passes: int) -> Any:
 
 def warm() -> None:
     """Compile every loop for the types in use."""
-    s, order, log = np.array([1.0, -1.0]), np.array([0, 1]), np.zeros(2, dtype=np.int64)
+    s, order, (log, times) = np.array([1.0, -1.0]), np.array([0, 1]), np.zeros((2, 2), dtype=np.int64)
     shuffle(order, 1)
     for dtype in (np.float64, np.float32):
         X = np.eye(2, dtype=dtype)
-        dense_pass(X, s, order, np.zeros(2), 0.0, 1.0, 1.0, True, log)
-        shrinking_pass(X, s, order, np.zeros(2), 0.0, 1.0, 1.0, True, log, 0.9, 0.1)
+        dense_pass(X, s, order, np.zeros(2), 0.0, 1.0, 1.0, True, log, times)
+        shrinking_pass(X, s, order, np.zeros(2), 0.0, 1.0, 1.0, True, log, times, 0.9, 0.1)
         starts, columns = np.array([0, 1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32)
         values = np.ones(2, dtype=dtype)
-        sparse_pass(values, columns, starts, s, order, np.zeros(2), 0.0, 1.0, 1.0, True, log, 1.0, 0.0)
+        sparse_pass(values, columns, starts, s, order, np.zeros(2), 0.0, 1.0, 1.0, True, log, times, 1.0, 0.0)
     joint_passes(np.eye(2), np.array([0, 1]), np.zeros((2, 2)), 1)

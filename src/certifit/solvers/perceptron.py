@@ -165,12 +165,11 @@ class _Passes:
         if plan.shuffle:
             loops.shuffle(self.order, plan.seed)
         todo = self.order if plan.validation is None else self.order[~plan.validation[self.order]]
-        mistakes, b, loss = _one_pass(self.X, self.s, todo, w, at.b, plan, self.log)
+        mistakes, b, loss = _one_pass(self.X, self.s, todo, w, at.b, plan, self.log, self.times)
         if not (np.isfinite(b) and np.all(np.isfinite(w))):
             loss = np.inf
         mean = loss / max(self.train, 1)
         after = Pass(w, float(b), loss, mean, plan.eta0, at.number + 1, todo, self.log[:mistakes])
-        self.times[after.mistaken] += 1
         if self.on_pass is not None:
             self.on_pass(after)
         return after
@@ -188,11 +187,11 @@ class _Passes:
 
 
 def _one_pass(
-    X: Matrix, s: Array, order: Array, w: Array, b: float, plan: PassPlan, log: Array
+    X: Matrix, s: Array, order: Array, w: Array, b: float, plan: PassPlan, log: Array, times: Array
 ) -> tuple[int, float, float]:
     from certifit.loops import perceptron as loops
 
-    steps = (plan.up, plan.down, plan.fit_intercept, log)
+    steps = (plan.up, plan.down, plan.fit_intercept, log, times)
     found: tuple[int, float, float]
     if scipy.sparse.issparse(X):
         found = loops.sparse_pass(X.data, X.indices, X.indptr, s, order, w, b, *steps, plan.shrink, plan.alpha)
