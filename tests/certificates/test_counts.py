@@ -8,6 +8,7 @@ import pytest
 
 from certifit import scale
 from certifit.certificates import Certificate, Data, issue
+from certifit.certificates._by_class import class_codes
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
 from tests.certificates.tampering import forged, reissued
 
@@ -173,3 +174,20 @@ def test_a_class_without_numbers_takes_those_of_the_column():
         forged = np.array(true.evidence[name])
         forged[1, 0] += 0.1
         assert not issue("mixed-counts", Data.of(rows, [0, 0, 1, 1]), dict(true.evidence) | {name: forged}).holds
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([0.0, -0.0, 1.0, np.nan, np.inf, 0.1, 7.0]),
+        np.array([0.1, 1.0, 0.0], dtype=np.float32),  # 0.1 in single precision is another number
+        np.array([True, False]),
+        np.array([2**53, 2**53 + 1, -1, 1]),
+        np.array([2**64 - 1, 1, 0], dtype=np.uint64),
+    ],
+)
+def test_numbers_that_are_compared_find_the_class_that_they_are_looked_up_in(y):
+    one_by_one = np.array([*y.tolist(), "1"], dtype=object)
+    for classes in ([0, 1], [1.0, 0.1, -0.0], [np.nan, np.inf, 2**53], [0, 1, 1, True], ["1", "0"], list(range(40))):
+        listed = np.array(classes)
+        assert class_codes(y, listed).tolist() == class_codes(one_by_one, listed)[:-1].tolist()

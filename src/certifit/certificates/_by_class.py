@@ -21,9 +21,25 @@ def class_codes(y: Array | None, classes: Array) -> Array:
     if y is None:
         raise ValueError("labels are needed")
     place = {_label(c): k for k, c in enumerate(np.asarray(classes).tolist())}
-    few = y.ndim == 1 and y.dtype.kind in "biuf"  # each value is looked up once
-    values, which = np.unique(y, return_inverse=True) if few else (y, slice(None))
+    numbers = y.ndim == 1 and y.dtype.kind in "biuf" and y.dtype.itemsize <= 8
+    if numbers and len(classes) <= _FEW:
+        return _compared(y, place)
+    values, which = np.unique(y, return_inverse=True) if numbers else (y, slice(None))  # each value is looked up once
     return np.array([place.get(_label(v), -1) for v in values.tolist()], dtype=int)[which]
+
+
+def _compared(y: Array, place: dict[float | str, int]) -> Array:
+    """The same for numbers and few classes: comparing all labels with every class takes less time than sorting them."""
+    codes = np.empty(len(y), dtype=int)
+    for start in range(0, len(y), _ROWS):
+        values = y[start : start + _ROWS].astype(float)
+        found = np.zeros(len(values), dtype=np.int8)
+        for label, k in place.items():
+            if not isinstance(label, str):
+                found += (values == label).view(np.int8) * np.int8(k + 1)
+        codes[start : start + _ROWS] = found
+    codes -= 1
+    return codes
 
 
 def _label(v: object) -> float | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ Evidence: TypeAlias = Mapping[str, Any]
 
 Figures: TypeAlias = Mapping[str, Any]
 """What a certificate states: numbers and words by name."""
+_ENTRIES = 1 << 15  # numbers hashed at a time
 _DENSE = 1 << 27  # entries that a sparse matrix may have to be compared with dense rows
 
 
@@ -169,9 +171,12 @@ def _feed(h: Any, part: Any) -> None:
             h.update(np.ascontiguousarray(array, dtype=kind).data)
     elif part.dtype.kind == "f":
         h.update(f"f{part.shape}".encode())
-        # Adding 0.0 turns −0.0 into 0.0: equal numbers have equal bytes.
-        for i in range(0, len(part), 4096):
-            h.update(np.ascontiguousarray(part[i : i + 4096] + 0.0, dtype="<f8").data)
+        # Adding 0.0 turns −0.0 into 0.0: equal numbers have equal bytes. Few rows at a time stay in the cache.
+        step = max(1, _ENTRIES // max(1, math.prod(part.shape[1:])))
+        room = np.empty((min(step, len(part)), *part.shape[1:]), dtype="<f8")
+        for i in range(0, len(part), step):
+            rows = part[i : i + step]
+            h.update(np.add(rows, 0.0, out=room[: len(rows)]).data)
     else:
         h.update(f"o{part.shape}".encode())
         h.update(json.dumps([_word(v) for v in part.ravel()]).encode())

@@ -196,9 +196,9 @@ class GrownTree:
         if np.any(self.asks & ~self.inner) or not np.all(self.asks[parent[asking]] | (asking == 0)):
             raise ValueError("the pruned tree is not the top of the grown one")
 
-    def goes_left(self, node: Array, X: Array) -> Array:
-        """Which of the rows (each at its own node) answer yes."""
-        v = X[np.arange(len(node)), self.feature[node]]
+    def goes_left(self, node: Array, X: Array, rows: Array) -> Array:
+        """Which of these rows of X (each at its own node) answer yes."""
+        v = X[rows, self.feature[node]]
         lost = np.isnan(v)
         grouped = self.group[node] >= 0
         out = v <= self.threshold[node]
@@ -301,7 +301,7 @@ class _Walk:
             self._level(level, rows, place[at[rows]], depth)
             go = self.tree.inner[at[rows]]
             rows = rows[go]
-            left = self.tree.goes_left(at[rows], self.X[rows])
+            left = self.tree.goes_left(at[rows], self.X, rows)
             at[rows] = np.where(left, self.tree.left[at[rows]], self.tree.right[at[rows]])
             side = np.full(len(at), 2, dtype=np.int8)
             side[rows] = ~left
@@ -391,7 +391,7 @@ class _Walk:
         t = self.tree
         go = t.inner[level[r.node]]
         goes = np.zeros(len(rows), dtype=bool)
-        goes[go] = t.goes_left(level[r.node[go]], self.X[rows[go]])
+        goes[go] = t.goes_left(level[r.node[go]], self.X, rows[go])
         if self.criterion == "absolute_error":
             return self._own_absolute(level, rows, r, goes)
         left = np.zeros_like(totals)
@@ -532,7 +532,7 @@ def _validated(tree: GrownTree, table: _Table, e: Evidence) -> tuple[float, Chec
             miss = (value[:, 0] - table.y[rows[active]]) ** 2
         np.add.at(loss, node, w[active] * miss)
         active = active[tree.inner[node]]
-        go = tree.goes_left(at[active], X[active])
+        go = tree.goes_left(at[active], X, active)
         at[active] = np.where(go, tree.left[at[active]], tree.right[at[active]])
     room = gamma(len(rows) + 8)
     least, kept = least_costs_below(tree, loss * (1 - room), loss * (1 + room), 0.0)

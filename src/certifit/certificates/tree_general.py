@@ -414,7 +414,7 @@ class _Walk:
                 raise ValueError("a node without rows")
             self._node(node, rows, depth, bounds)
             if t.inner[node]:
-                left = t.goes_left(np.full(len(rows), node), self.X[rows])
+                left = t.goes_left(np.full(len(rows), node), self.X, rows)
                 a, b = self._bounds_below(node, bounds)
                 stack += [
                     (int(t.left[node]), rows[left], depth + 1, a),
@@ -447,7 +447,7 @@ class _Walk:
         open_ = not r.pure() and depth < rules.max_depth and len(rows) >= rules.min_samples_split
         left = None
         if self.tree.inner[node]:
-            left = self.tree.goes_left(np.full(len(rows), node), self.X[rows])
+            left = self.tree.goes_left(np.full(len(rows), node), self.X, rows)
             light = min(float(r.weight[left].sum()), float(r.weight[~left].sum())) * (1 - gamma(len(rows)))
             light_side = light < (1 - _ROUNDING) * rules.min_weight_leaf
             if min(left.sum(), (~left).sum()) < rules.min_samples_leaf or light_side or not open_:
