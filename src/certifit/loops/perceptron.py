@@ -58,13 +58,13 @@ def dense_pass(
         score = s[i] * (_row_dot(X, i, w) + b)
         if score <= 0.0:
             loss -= score
+            times[i] += 1
             step = up if s[i] > 0 else -down
             for j in range(w.shape[0]):
                 w[j] += step * X[i, j]
             if offset:
                 b += step
             log[mistakes] = t
-            times[i] += 1
             mistakes += 1
     return mistakes, b, loss
 
@@ -94,13 +94,13 @@ def shrinking_pass(
             w[j] *= shrink
         if score <= 0.0:
             loss -= score
+            times[i] += 1
             step = up if s[i] > 0 else -down
             for j in range(w.shape[0]):
                 w[j] += step * X[i, j]
             if offset:
                 b += step
             log[mistakes] = t
-            times[i] += 1
             mistakes += 1
     return mistakes, b, loss
 
@@ -142,6 +142,7 @@ def sparse_pass(
                 size = 1.0
         if score <= 0.0:
             loss -= score
+            times[i] += 1
             step = up if s[i] > 0 else -down
             length = 0.0
             for k in range(starts[i], starts[i + 1]):
@@ -151,7 +152,6 @@ def sparse_pass(
             if offset:
                 b += step
             log[mistakes] = t
-            times[i] += 1
             mistakes += 1
     if size != 1.0:
         for j in range(w.shape[0]):
