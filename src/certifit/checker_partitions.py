@@ -47,6 +47,8 @@ def prove_moments(table, e):
         reach = largest([N(0)] + [v.max0() if signed else abs(v) for v in pull]) * 2 * c
         sparse = base.name == "l1" or (base.name == "elastic" and base.params.l1_ratio == 1.0)
         t = N(1) if not sparse or reach <= lam else (lam / reach).ends()[0].floor()
+        if sparse and rest > 0:  # a shorter one may be better: the gap below is quadratic in t
+            t = least([t, (1 + dot(pull, w) / rest).max0().ends()[0].floor()])
         own, term = penalty(o.regularizer, lam, [w], [[2 * c * t * v for v in pull]])
         value, gaps = square + own, [c * (1 - t) ** 2 * rest + term + c * over]
     if base.name in ("none", "l2"):

@@ -217,6 +217,18 @@ def test_sums_on_a_grid_too_coarse_to_tell_the_objective():
         assert not c.holds or c.value == pytest.approx(case.certificate.value)
 
 
+@pytest.mark.parametrize("factor", [1.2, 1.5, 3.0, 1e3])
+@pytest.mark.parametrize("name", ["Lasso in partitions", "Lasso with weights in partitions"])
+def test_a_lasso_far_from_its_optimum_has_the_best_bound_that_its_residuals_give(name, factor):
+    """Beyond the best point on the way from nothing to the residuals, the library stated more than the checker proved."""
+    case = case_of("moments", name)
+    coef = np.array(case.certificate.evidence["coef"], dtype=float)
+    c = issue("moments", case.data, {**case.certificate.evidence, "coef": factor * coef})
+    assert c.holds
+    assert factor > 2.0 or c.figures["bound"] > 0.01
+    assert refused_by_checker(c, case.X, case.y, case.sample_weight) is None
+
+
 def test_no_pruning_is_the_best_at_a_price_beyond_all_numbers():
     case = case_of("tree-general", "several targets tree")
     for alpha in (1e300, 1e308):

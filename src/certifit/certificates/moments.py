@@ -250,7 +250,7 @@ class MomentFit:
         return value, best if best is nothing else best + extra, null
 
     def _dual(self, pull: Ball, rest: Ball) -> Ball:
-        """Weak duality, with the residual shrunk until it is feasible."""
+        """Weak duality, with the residual shrunk until it is feasible, and on to where the gap is least."""
         if not self.objective.strength > 0.0:
             return Ball(np.inf)
         V = pull.reshape(1, -1) * (2.0 * self.factor) / self.objective.strength
@@ -258,6 +258,10 @@ class MomentFit:
         if not math.isfinite(size):
             return Ball(np.inf)
         s = 1.0 if size <= 1.0 else (1.0 - 1e-12) / size
+        if (
+            size > 0.0 and float(rest.mid) > 0.0
+        ):  # for a 1-norm the gap is rest · (1 − s)² − 2s · pull · coef + a constant
+            s = min(s, max(1.0 + float(np.vdot(pull.mid, self.coef)) / float(rest.mid), 0.0))
         V = V * s
         if not float(ball(self.objective.gauge(V)).upper) <= 1.0:
             return Ball(np.inf)
