@@ -229,6 +229,14 @@ def test_a_lasso_far_from_its_optimum_has_the_best_bound_that_its_residuals_give
     assert refused_by_checker(c, case.X, case.y, case.sample_weight) is None
 
 
+def test_no_components_are_no_claim():
+    case = case_of("component-sums")
+    none = {"components": np.empty((0, case.X.shape[1])), "variances": np.empty(0)}
+    c = issue("component-sums", case.data, {**case.certificate.evidence, **none})
+    assert not c.holds
+    assert "there are components" in c.failures[0]
+
+
 def test_no_pruning_is_the_best_at_a_price_beyond_all_numbers():
     case = case_of("tree-general", "several targets tree")
     for alpha in (1e300, 1e308):
