@@ -354,7 +354,7 @@ def prove_least_squares(table, e):  # F is ½gᵀH⁺g above its minimum; with w
         v, g, H, _ = newton(table, o, y, vec(s), e.coef[k], n(e.intercept[k])); p, value = len(g), value + v
         need(o.loss.name == "squared" and o.loss.params.factor == 1.0 and o.padding is None, "a loss or offset that the formula is not for")
         held = [j for j, a in enumerate(e.coef[k]) if o.regularizer.name == "non_negative" and not a]  # beyond 100 columns in intervals:
-        gap = gap + (excess(H, g, held) if p <= 100 else Cholesky(H).form([a * (j not in held or not a >= 0) for j, a in enumerate(g)]) / 2)
+        gap = gap + (excess(H, g, held) if p <= 100 else Cholesky(H).form([0 if j in held and a >= 0 else a for j, a in enumerate(g)]) / 2)
     need(len(e.coef) == len(e.intercept) == k + 1, "coefficients that do not fit"); return bounds(value, least((gap, value)), o, s)
 def numerators(values): return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
 def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 0 for a μ > 0, as stated at dependent rows: x̃, rows, rank

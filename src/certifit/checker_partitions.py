@@ -55,7 +55,7 @@ def prove_moments(table, e):
         _, g, H, _ = newton(table, o, y, s, e.coef[0], b)
         held = [j for j, a in enumerate(e.coef[0]) if signed and not a]
         quick = len(g) > 100
-        gaps.append(Cholesky(H).form([a * (j not in held or not a >= 0) for j, a in enumerate(g)]) / 2 if quick else excess(H, g, held))
+        gaps.append(Cholesky(H).form([0 if j in held and a >= 0 else a for j, a in enumerate(g)]) / 2 if quick else excess(H, g, held))
     return gap_figures(value, least([value, *gaps]).max0(), S, table)
 
 def prove_passes(table, e):

@@ -3,14 +3,15 @@
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LinearRegression as Theirs
 
-from certifit import certify
+from certifit import certify, scale
 from certifit.glm import GLM
-from certifit.linear_model import LinearModel, LinearRegression
+from certifit.linear_model import LinearModel, LinearRegression, Ridge
 from certifit.neighbors import KNeighborsClassifier
-from tests.attacks.siege import refused_by_checker
+from tests.attacks.siege import refused_by_checker, sealed
 
 
 def test_zero_is_far_from_the_best_where_columns_are_equal():
@@ -63,3 +64,23 @@ def test_labels_that_a_loss_is_not_for_are_refused_when_fitting(y):
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match=r"\w{3}"):
             LinearModel("hinge", "l2").fit(np.arange(8.0).reshape(4, 2), y)
+
+
+def test_more_columns_than_the_checker_eliminates_in_whole_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 102))
+    y = X @ rng.normal(size=102) + rng.normal(size=120)
+    c = LinearRegression().fit(X, y).certificate_
+    assert c.holds
+    assert refused_by_checker(c, X, y, None) is None
+    other = sealed(c, {**c.evidence, "coef": 0.5 * c.evidence["coef"]})
+    assert "is stated as" in refused_by_checker(other, X, y, None)
+
+
+def test_more_columns_than_that_in_partitions():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 102)), rng.normal(size=120)
+    table = pa.table({**{f"x{j}": column for j, column in enumerate(X.T)}, "y": y})
+    c = scale.fit(Ridge(), table, target="y", engine="serial").certificate_
+    assert c.holds
+    assert refused_by_checker(c, X, y, None) is None
