@@ -9,7 +9,7 @@ import scipy.sparse
 from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.linear_model import LogisticRegression
-from certifit.losses import Logistic, Softmax
+from certifit.losses import Logistic, Poisson, Softmax
 from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
 from certifit.solvers import Options, Task, _smooth_sum
 from certifit.solvers._separable import Separable, separable
@@ -107,11 +107,12 @@ def test_hessians_of_many_classes_by_the_compiled_loop_are_those_of_numpy(monkey
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_many_rows_of_two_classes_are_evaluated_by_the_compiled_loop(dtype, monkeypatch):
+@pytest.mark.parametrize("loss", [Logistic(), Poisson()])
+def test_many_rows_of_one_score_are_evaluated_by_the_compiled_loop(loss, dtype, monkeypatch):
     rng = np.random.default_rng(6)
     X = rng.normal(1.0, 2.0, size=(60_000, 80)).astype(dtype)
-    y = np.where(rng.random(len(X)) < 0.3, 1.0, -1.0)
-    f = SmoothSum.of(Task(Objective(Logistic(), SquaredL2(), 1.0), as_design(X), y, rng.random(len(X))))
+    y = np.where(rng.random(len(X)) < 0.3, 1.0, -1.0) if isinstance(loss, Logistic) else rng.poisson(1.0, len(X)) * 1.0
+    f = SmoothSum.of(Task(Objective(loss, SquaredL2(), 1.0), as_design(X), y, rng.random(len(X))))
     theta = 0.1 * rng.normal(size=(81, 1))
     value, Z, G = f.evaluate(theta)
     monkeypatch.setattr(_smooth_sum, "_LARGE", X.size + 1)

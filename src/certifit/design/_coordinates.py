@@ -96,13 +96,17 @@ class Coordinates:
         top = (top - np.outer(self.mean, total)) / self.scale[:, None]
         return np.vstack([top, total]) if self.fit_intercept else top
 
-    def rows(self, index: Array | slice) -> Array:
-        """Dense block of rows, ones last."""
+    def rows(self, index: Array | slice, out: Array | None = None) -> Array:
+        """Dense block of rows, ones last; ``out`` is memory for it."""
         X = self.design.take(index)
-        if self.ready:
+        if self.ready and out is None:
             return np.asarray(X)
-        A = np.ones((X.shape[0], self.width))
+        A = np.empty((X.shape[0], self.width)) if out is None else out
         inner = A[:, : X.shape[1]]
+        if self.ready:
+            inner[...] = X
+            return A
+        A[:, X.shape[1] :] = 1.0
         np.subtract(X.toarray() if self.design.is_sparse else X, self.mean, out=inner)
         inner /= self.scale
         return A
@@ -114,7 +118,7 @@ class Coordinates:
         A = np.empty((len(index), self.width))
 
         def fill(first: int, last: int) -> None:
-            A[first:last] = self.rows(index[first:last])
+            self.rows(index[first:last], A[first:last])
 
         by_ranges(fill, len(index), _BLOCK)
         nothing, ones = np.zeros(A.shape[1]), np.ones(A.shape[1])

@@ -24,7 +24,7 @@ from certifit.design import (
     pseudo_inverse,
     read_only,
 )
-from certifit.losses import Logistic, Loss, Softmax
+from certifit.losses import Logistic, Loss, Poisson, Softmax
 from certifit.parallel import by_ranges, ranges, side_by_side, sum_over_rows
 from certifit.solvers._separable import separable
 from certifit.solvers._task import Task
@@ -108,7 +108,7 @@ class SmoothSum:
     def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
         """The objective, the scores (n, K) and the gradient (p, K), in one pass over X."""
         if self._suits_compiled_loop:
-            return self._evaluate_softmax(theta) if self.outputs > 1 else self._evaluate_logistic(theta)
+            return self._evaluate_softmax(theta) if self.outputs > 1 else self._evaluate_one_score(theta)
         design, sparse = self.columns.design, self.columns.design.is_sparse
         w, shift = self.columns.outward(theta)
         w = np.ascontiguousarray(w)  # the product with a transposed one takes three times as long
@@ -136,21 +136,22 @@ class SmoothSum:
         design = self.columns.design
         if design.is_sparse or self.offset is not None or not design.stored.flags.c_contiguous:
             return False
-        if isinstance(self.loss, Logistic):
+        if isinstance(self.loss, (Logistic, Poisson)):
             return design.stored.size >= _LARGE
         return isinstance(self.loss, Softmax) and (self.large or softmax_loop_suits(*design.shape, self.outputs))
 
-    def _evaluate_logistic(self, theta: Array) -> tuple[float, Array, Array]:
+    def _evaluate_one_score(self, theta: Array) -> tuple[float, Array, Array]:
         """`evaluate` by a compiled loop that reads every row once."""
-        from certifit.loops.logistic import logistic_pass  # loads Numba: only for what is large
+        from certifit.loops.one_score import one_score_pass  # loads Numba: only for what is large
 
         X, Z = read_only(self.columns.design.stored), np.empty((len(self.y), 1))
         w, shift = (np.ascontiguousarray(part) for part in self.columns.outward(theta))
         y, s = np.ascontiguousarray(self.y, dtype=float), np.ascontiguousarray(self.weights)
+        at = w[:, 0], float(shift[0]), isinstance(self.loss, Poisson)
 
         def work(edges: tuple[int, int]) -> tuple[float, float, Array]:
             rows, gradient = slice(*edges), np.zeros(X.shape[1])
-            value, total = logistic_pass(X[rows], y[rows], s[rows], w[:, 0], float(shift[0]), Z[rows, 0], gradient)
+            value, total = one_score_pass(X[rows], y[rows], s[rows], *at, Z[rows, 0], gradient)
             return value, total, gradient
 
         values, totals, gradients = zip(*side_by_side(work, ranges(len(y), _PARTS)))

@@ -1,4 +1,4 @@
-"""Value, slopes and gradient of logistic regression in one read of the rows.
+"""Value, slopes and gradient of logistic and Poisson regression in one read of the rows.
 
 Four rows at a time: the coefficients and the gradient, which stay in the nearest cache, are then loaded once for four.
 """
@@ -9,22 +9,28 @@ import numpy as np
 
 from certifit.loops._jit import njit
 
+_CAP = 700.0  # beyond it exp overflows; no minimiser is there
+
 
 @njit()
-def _loss(margin):
-    """log(1 + e^−m) and 1/(1 + e^m); no exponential overflows."""
+def _loss(z, y, counts):
+    """The loss, without what does not depend on z, and its slope; no exponential overflows."""
+    if counts:
+        mean = np.exp(min(z, _CAP))
+        return mean - z * y, mean - y
+    margin = y * z
     small = np.exp(-abs(margin))
     if margin > 0.0:
-        return np.log1p(small), small / (1.0 + small)
-    return np.log1p(small) - margin, 1.0 / (1.0 + small)
+        return np.log1p(small), -y * small / (1.0 + small)
+    return np.log1p(small) - margin, -y / (1.0 + small)
 
 
 # The order of the terms of a dot product is left to the compiler, which sums in several lanes.
 @njit(nogil=True, fastmath={"reassoc", "contract"})
-def logistic_pass(X, y, s, w, b, scores, gradient):
+def one_score_pass(X, y, s, w, b, counts, scores, gradient):
     """Scores Xw + b into ``scores``, Σ sᵢ L′(zᵢ) xᵢ added to ``gradient``; returns Σ sᵢ L(zᵢ) and Σ sᵢ L′(zᵢ).
 
-    y is −1 or 1.
+    y is −1 or 1 (logistic loss), or with ``counts`` a number that is not negative (Poisson, without y log y − y).
     """
     n, d = X.shape
     value = total = 0.0
@@ -39,8 +45,8 @@ def logistic_pass(X, y, s, w, b, scores, gradient):
             z3 += w[j] * np.float64(X[i + 3, j])
         scores[i], scores[i + 1], scores[i + 2], scores[i + 3] = z0, z1, z2, z3
         for k in range(4):
-            loss, p = _loss(y[i + k] * scores[i + k])
-            heavy[k] = -s[i + k] * y[i + k] * p
+            loss, slope = _loss(scores[i + k], y[i + k], counts)
+            heavy[k] = s[i + k] * slope
             value += s[i + k] * loss
             total += heavy[k]
         h0, h1, h2, h3 = heavy[0], heavy[1], heavy[2], heavy[3]
@@ -51,8 +57,8 @@ def logistic_pass(X, y, s, w, b, scores, gradient):
         for j in range(d):
             z += w[j] * np.float64(X[i, j])
         scores[i] = z
-        loss, p = _loss(y[i] * z)
-        h = -s[i] * y[i] * p
+        loss, slope = _loss(z, y[i], counts)
+        h = s[i] * slope
         value += s[i] * loss
         total += h
         for j in range(d):
@@ -65,4 +71,4 @@ def warm() -> None:
     for dtype in (np.float64, np.float32):
         X, one = np.ones((1, 1), dtype), np.ones(1)
         X.flags.writeable = False
-        logistic_pass(X, one, one, one, 0.0, np.empty(1), np.zeros(1))
+        one_score_pass(X, one, one, one, 0.0, False, np.empty(1), np.zeros(1))

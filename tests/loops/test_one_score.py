@@ -1,0 +1,44 @@
+"""The compiled pass of logistic and Poisson regression against a few lines of NumPy."""
+
+import numpy as np
+import pytest
+
+from certifit.loops.one_score import one_score_pass
+from certifit.losses import Logistic, Poisson
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (4, 5), (7, 3), (502, 37)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("counts", [False, True])
+def test_sums_are_those_of_numpy(n, d, dtype, counts):
+    rng = np.random.default_rng(n)
+    X, w, s = rng.normal(size=(n, d)).astype(dtype), rng.normal(size=d) / np.sqrt(d), rng.random(n)
+    y = rng.poisson(2.0, n).astype(float) if counts else np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    Z, gradient = np.empty((n, 1)), np.zeros(d)
+    X.flags.writeable = False
+    value, total = one_score_pass(X, y, s, w, 0.5, counts, Z[:, 0], gradient)
+    z = X.astype(float) @ w + 0.5
+    losses, slopes = Poisson().above_level(z, y) if counts else Logistic().value_slope(z, y)
+    np.testing.assert_allclose(Z[:, 0], z, atol=1e-13)
+    assert value == pytest.approx(s @ losses, rel=1e-13)
+    assert total == pytest.approx(s @ slopes, abs=1e-13 * n)
+    np.testing.assert_allclose(gradient, X.astype(float).T @ (s * slopes), atol=1e-13 * n)
+
+
+def test_scores_of_any_size():
+    X = np.array([[1e4], [-1e4], [0.0], [800.0], [-800.0]])
+    Z, gradient = np.empty((5, 1)), np.zeros(1)
+    X.flags.writeable = False
+    value, total = one_score_pass(X, np.ones(5), np.ones(5), np.ones(1), 0.0, False, Z[:, 0], gradient)
+    assert value == pytest.approx(1e4 + np.log(2.0) + 800.0)
+    assert total == pytest.approx(-2.5)
+    assert gradient[0] == pytest.approx(1e4 + 800.0)
+
+
+def test_means_of_any_size():
+    X = np.array([[1e4], [-1e4]])
+    Z, gradient = np.empty((2, 1)), np.zeros(1)
+    X.flags.writeable = False
+    value, total = one_score_pass(X, np.ones(2), np.ones(2), np.ones(1), 0.0, True, Z[:, 0], gradient)
+    assert value == pytest.approx(np.exp(700.0))
+    assert total == pytest.approx(np.exp(700.0))
