@@ -147,6 +147,19 @@ def test_gap_is_primal_minus_dual(problem, positive, ridge):
         assert found == pytest.approx(primal - dual, rel=1e-9)
 
 
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_the_gap_in_numpy_is_that_of_the_loop(ridge, positive):
+    rng = np.random.default_rng(6)
+    for scale in (0.1, 1.0, 10.0):
+        w, q, l1 = rng.normal(size=9), scale * rng.normal(size=9), rng.uniform(0.5, 2.0, 9)
+        l2, w[::2], l1[:2] = np.full(9, ridge), 0.0, (0.0, 1e-310)
+        q[1], l2[3] = 0.0, 0.0
+        for start in (0, 1, 2):  # with and without a coordinate that has no penalty, or one lost to underflow
+            case = (w[start:], q[start:], 3.0, l1[start:], l2[start:], positive)
+            np.testing.assert_allclose(gap._plain(*case), gap.compiled(*case), rtol=1e-12)
+
+
 def test_a_sweep_over_rows():
     rng = np.random.default_rng(5)
     A, Y, W = rng.normal(size=(12, 5)), rng.normal(size=(12, 3)), rng.normal(size=(5, 3))

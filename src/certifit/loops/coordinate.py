@@ -80,7 +80,24 @@ def cd_rows(G, Q, W, l1, l2):
                     Q[i, k] -= g * move[k]
 
 
-@tiered(lambda w, q, r2, l1, l2, positive: 2e-6 * len(w))
+@np.errstate(all="ignore")
+def _gap(w, q, r2, l1, l2, positive):
+    reach = q if positive else np.abs(q)
+    shares = np.divide(reach, l1, out=np.where(reach > 0.0, np.inf, 0.0), where=l1 > 0.0)
+    worst = np.fmax.reduce(shares, initial=0.0)
+    c = 1.0 if worst <= 1.0 else 1.0 / worst
+    cost, along, squares = l1 @ np.abs(w), q @ w, l2 @ (w * w)
+    best = 0.5 * (1.0 - c) * (1.0 - c) * r2 + cost - c * along + 0.5 * squares
+    if c < 1.0 and np.any(l2 > 0.0):
+        excess = np.maximum(reach - l1, 0.0)
+        far = excess > 0.0
+        whole = cost - along + 0.5 * (squares + np.sum(excess[far] ** 2 / l2[far]))
+        if whole < best:
+            best, c = whole, 1.0
+    return (0.0 if best < 0.0 else float(best)), float(c)
+
+
+@tiered(lambda w, q, r2, l1, l2, positive: 3e-5 + 1e-8 * len(w), _gap)
 @njit(nogil=True, fastmath=_DOT)
 def gap(w, q, r2, l1, l2, positive):
     """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
