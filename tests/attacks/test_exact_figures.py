@@ -8,7 +8,7 @@ import pytest
 from certifit._objective import Objective
 from certifit.bayes import BayesianLinearRegression
 from certifit.certificates import Data, issue, mercer
-from certifit.linear_model import ElasticNet, LinearModel
+from certifit.linear_model import ElasticNet, LinearModel, LinearRegression
 from certifit.losses import Squared
 from certifit.naive_bayes import BernoulliNB, GaussianNB, MixedNB, MultinomialNB
 from certifit.neighbors import KNeighborsRegressor
@@ -142,3 +142,11 @@ def test_fits_beside_overflow_and_underflow_end_in_words_or_in_a_proof():
     assert not certificate.holds or refused_by_checker(certificate, X, y, w) is None
     with pytest.raises(ValueError, match="beyond the largest float"):
         BayesianLinearRegression().fit(X, np.array([1e180, -1e180, 1.0, 2.0]))
+
+
+@pytest.mark.parametrize("weight", [6e4, 1e20])
+def test_a_wrong_coefficient_has_no_digits_however_heavy_other_rows_are(weight):
+    X, y, w = np.array([[0.0], [2.0], [2.0]]), np.array([-0.9, 1.5, 1.1]), np.array([weight, 1e-2, 1e-3])
+    honest = LinearRegression(fit_intercept=False).fit(X, y, sample_weight=w).certificate_
+    assert honest.digits > 12
+    assert issue(honest.kind, Data.of(X, y, w), {**honest.evidence, "coef": np.zeros((1, 1))}).digits == 0.0

@@ -360,8 +360,9 @@ class _One:
 def _digits(frame: Frame, factor: Factor, reach: float, coef: Array, intercept: float, plain: _Bound) -> float:
     """Digits that every coefficient and the offset surely have.
 
-    What cannot be told from zero has no digits of its own: its error is compared with the largest coefficient, or with
-    the targets. |θⱼ − θⱼ*| ≤ ‖Tⱼ‖·reach; the offset is θ_b/D_b − c·w, so that its row of T is a sum of the others.
+    What cannot be told from zero has no digits of its own: its error is compared with the largest coefficient (in the
+    scale of their columns; the targets may have weight where a column is zero). |θⱼ − θⱼ*| ≤ ‖Tⱼ‖·reach; the offset is
+    θ_b/D_b − c·w, so that its row of T is a sum of the others.
     """
     d, unit = len(coef), plain.unit
     with np.errstate(all="ignore"):
@@ -374,10 +375,9 @@ def _digits(frame: Frame, factor: Factor, reach: float, coef: Array, intercept: 
             slack = gamma(d + 2) * float(np.abs(lift) @ np.linalg.norm(factor.T[:d], axis=1))
             off = (float(np.linalg.norm(row)) + slack) * reach * (1.0 + 1e-9) + ETA
             wrong, size = np.append(wrong, off), np.append(size, abs(np.ldexp(intercept, frame.power[d] - unit)))
-        losses = np.maximum([plain.value.mid, plain.null.mid], 0.0)
-        whole = np.max([*np.sqrt(losses), np.max(size, initial=0.0)])
+        whole = float(np.max(size, initial=0.0))
         worst = float(np.max(wrong / np.where(wrong < size, size, whole), initial=0.0))
-    if whole == 0.0:
+    if whole == 0.0 and max(plain.value.mid, plain.null.mid) <= 0.0:
         return 15.9  # zero everywhere is right
     known = math.isfinite(whole) and math.isfinite(worst)  # else an overflow on the way
     return float(np.clip(-math.log10(worst), 0.0, 15.9)) if known and worst > 0.0 else 0.0
