@@ -33,8 +33,10 @@ def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
         largest = 0.0
         for k in range(len(order)):
             j = order[k]
-            g = G[j, j]
             old = w[j]
+            if old == 0.0 and _shrink(q[j], l1[j], positive) == 0.0:
+                continue  # it stays at 0, whatever its entry of G, which is seldom in the cache
+            g = G[j, j]
             if g + l2[j] <= 0.0:
                 continue
             new = _shrink(q[j] + g * old, l1[j], positive) / (g + l2[j])
