@@ -258,9 +258,7 @@ class MomentFit:
         if not math.isfinite(size):
             return Ball(np.inf)
         s = 1.0 if size <= 1.0 else (1.0 - 1e-12) / size
-        if (
-            size > 0.0 and float(rest.mid) > 0.0
-        ):  # for a 1-norm the gap is rest · (1 − s)² − 2s · pull · coef + a constant
+        if size > 0.0 and float(rest.mid) > 0.0:  # of a 1-norm: the gap is rest(1 − s)² − 2s·pull·coef and a constant
             s = min(s, max(1.0 + float(np.vdot(pull.mid, self.coef)) / float(rest.mid), 0.0))
         V = V * s
         if not float(ball(self.objective.gauge(V)).upper) <= 1.0:
