@@ -229,6 +229,17 @@ def test_a_lasso_far_from_its_optimum_has_the_best_bound_that_its_residuals_give
     assert refused_by_checker(c, case.X, case.y, case.sample_weight) is None
 
 
+def test_sums_on_a_grid_too_coarse_to_tell_a_variance():
+    case = case_of("component-sums")
+    centre = np.array(case.certificate.evidence["centre"], dtype=float)
+    centre[1] = 2.0**63
+    variances = np.array(case.certificate.evidence["variances"], dtype=float)
+    for first in (variances[0], variances[0] - 1.0):
+        lower = np.append(first, variances[1:])
+        c = issue("component-sums", case.data, {**case.certificate.evidence, "centre": centre, "variances": lower})
+        assert not c.holds or refused_by_checker(c, case.X, case.y, case.sample_weight) is None
+
+
 def test_no_components_are_no_claim():
     case = case_of("component-sums")
     none = {"components": np.empty((0, case.X.shape[1])), "variances": np.empty(0)}
