@@ -225,7 +225,8 @@ def run(
         Columns to drop; to keep although they look like identifiers or leak the target; to take as
         categories although they hold numbers.
     workers : int ≥ 1, default=1
-        Processes; each adds a time budget of work.
+        Processes; each adds a time budget of work. The next study of this session finds them ready; after five minutes
+        without work they end.
     yardstick : bool, default=True
         Whether scikit-learn's gradient boosting and random forest run in the same folds, for comparison only (where
         all models are compared).
