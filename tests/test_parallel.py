@@ -165,12 +165,12 @@ def test_processes_started_ahead_are_taken_once_and_ended_when_nobody_takes_them
         early = parallel._EARLY[1, "certifit.losses"]
         taken = parallel.loaded_processes(1, "certifit.losses")
         assert taken is early
-        assert not parallel._EARLY
+        assert (1, "certifit.losses") not in parallel._EARLY
         assert taken.submit(_modules).result() == (True, "1")
         taken.shutdown(wait=True, kill_workers=True)
     with parallel.starting_processes(1, "certifit.losses"):
         unused = parallel._EARLY[1, "certifit.losses"]
-    assert not parallel._EARLY
+    assert (1, "certifit.losses") not in parallel._EARLY
     with pytest.raises(RuntimeError):
         unused.submit(_modules)
 

@@ -9,6 +9,7 @@ from certifit import kernels
 from certifit.certificates import Certificate, Data, issue, mercer
 from certifit.certificates._proof_file import decoded, encoded
 from certifit.certificates.bayes import digamma
+from certifit.decomposition import PCA
 from certifit.model_selection import cross_validate, hold_out
 from certifit.naive_bayes import MultinomialNB
 from certifit.neighbors import KNeighborsClassifier
@@ -240,12 +241,17 @@ def test_sums_on_a_grid_too_coarse_to_tell_a_variance():
         assert not c.holds or refused_by_checker(c, case.X, case.y, case.sample_weight) is None
 
 
-def test_no_components_are_no_claim():
+def test_no_components_keep_nothing_and_both_prove_it():
     case = case_of("component-sums")
     none = {"components": np.empty((0, case.X.shape[1])), "variances": np.empty(0)}
     c = issue("component-sums", case.data, {**case.certificate.evidence, **none})
-    assert not c.holds
-    assert "there are components" in c.failures[0]
+    assert c.holds
+    assert refused_by_checker(c, case.X, case.y, case.sample_weight) is None
+    whole = PCA(0).fit(case.X).certificate_
+    assert whole.holds
+    assert refused_by_checker(whole, case.X, None, None) is None
+    more = {**whole.figures, "value": 1e-3}
+    assert refused_by_checker(whole.tampered(figures=more), case.X, None, None) is not None
 
 
 def test_no_pruning_is_the_best_at_a_price_beyond_all_numbers():

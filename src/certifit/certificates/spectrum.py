@@ -168,8 +168,7 @@ def subspace_proof(
     """
     V, stated = (Ball(U), values) if lifted is None else lifted
     n, total = len(U), trace(A)
-    falling = bool(n > 0 and np.all(np.diff(values) <= 0) and np.all(values >= 0))
-    order = Check("there are components, their variances sorted, none negative", falling)
+    order = Check("the variances are sorted, none negative", bool(np.all(np.diff(values) <= 0) and np.all(values >= 0)))
     size = max(size, 1e-300)
     mean_off = float(np.max(shift.magnitude))
     spread = float(np.sqrt(max(float(total.upper), 0.0)))
