@@ -166,7 +166,7 @@ def models(classes: bool, rows: int, columns: int, spread: float = 1.0) -> dict[
         "neighbours": ([neighbors.KNeighborsRegressor()], {"n_neighbors": few}),
         "kernel ridge": (
             [kernel_ridge.KernelRidge(kernel="rbf")],
-            {"alpha": [0.001, 0.01, 0.1, 1.0, 10.0], "gamma": [0.001, 0.01, 0.1]},
+            {"alpha": [0.001, 0.01, 0.1, 1.0, 10.0], "gamma": [0.001, 0.003, 0.01, 0.1]},
         ),
         "lasso": ([linear_model.Lasso(max_iter=50_000)], {"alpha": spread * _strong(9, wide)}),
         "elastic net": (

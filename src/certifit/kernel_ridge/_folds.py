@@ -42,5 +42,6 @@ def _predictions(K: Array, table: FoldTable, k: int, alphas: Sequence[float]) ->
     """Of every α for the rows that fold k tests."""
     train, test = table.folds[k]
     inner, cross = K[np.ix_(train, train)], K[np.ix_(test, train)]
-    Y, weights = table.y[train][:, None], np.ones(len(train)) if table.weights is None else table.weights[train]
-    return np.array([(cross @ closed_form(inner, Y, np.array([a]), weights))[:, 0] for a in alphas])
+    weights = np.ones(len(train)) if table.weights is None else table.weights[train]
+    Y = np.repeat(table.y[train][:, None], len(alphas), axis=1)
+    return np.asarray((cross @ closed_form(inner, Y, np.array(alphas), weights)).T)

@@ -21,18 +21,19 @@ from certifit.solvers._task import DEFAULT, Options
 def closed_form(K: Array, Y: Array, alpha: Array, weights: Array) -> Array:
     """Coefficients, one column a target; one step of refinement brings them to working accuracy."""
     root = np.sqrt(weights)
-    A = K * np.outer(root, root)
-    out = np.empty_like(Y)
+    A = np.asarray_chkfinite(K if np.all(root == 1.0) else K * np.outer(root, root))
+    out, diagonal = np.empty_like(Y), np.arange(len(A))
     for value in np.unique(alpha):
         columns = np.flatnonzero(alpha == value)
-        M = A + value * np.eye(len(A))
         right = root[:, None] * Y[:, columns]
+        M = A.copy().T  # symmetric, and in LAPACK's order, which then works in place
+        M[diagonal, diagonal] += value
         try:
-            factor = scipy.linalg.cho_factor(M)
-            u = scipy.linalg.cho_solve(factor, right)
-            u += scipy.linalg.cho_solve(factor, right - M @ u)
+            factor = scipy.linalg.cho_factor(M, overwrite_a=True, check_finite=False)
+            u = scipy.linalg.cho_solve(factor, right, check_finite=False)
+            u += scipy.linalg.cho_solve(factor, right - A @ u - value * u, check_finite=False)
         except np.linalg.LinAlgError:  # a kernel that is not Mercer, or α lost in rounding
-            u = np.linalg.lstsq(M, right, rcond=None)[0]
+            u = np.linalg.lstsq(A + value * np.eye(len(A)), right, rcond=None)[0]
         out[:, columns] = root[:, None] * u
     return out
 
