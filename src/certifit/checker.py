@@ -436,9 +436,9 @@ def prove_principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (�
     tau, w, d, U = n(e.slack), table.w, range(table.width), mat(e.components, None, table.width)
     S, columns = total(w), table.columns(); mean, H = [dot(w, c) / S for c in columns], scatter(w, columns)
     A, values = [[(H[max(i, j)][min(i, j)] - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d], vec(e.variances, len(U))
-    skew = total((dot(u, v) - int(k == m))**2 for k, u in enumerate(U) for m, v in enumerate(U)).sqrt().ends()[1]
+    skew = total((dot(u, v) - int(k == m))**2 for k, u in enumerate(U) for m, v in enumerate(U)).sqrt().ends()[1]; mu = [N(0), *values][-1]
     need(skew < 1e-5 and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
-    kept, trace, mu = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)), total(A[i][i] for i in d), (values or [N(0)])[-1]
+    kept, trace = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)), total(A[i][i] for i in d)
     B = [[total((v - mu) * u[i] * u[j] for u, v in zip(U, values)) - A[i][j] + (mu + tau if i == j else 0) for j in d] for i in d]
     more = None if len(U) == len(d) else lift(B, trace) if U else N(0)  # what the diagonal needs on top
     bound = least((trace, total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau + more) * len(U))) if more else trace
