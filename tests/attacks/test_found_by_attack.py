@@ -127,3 +127,16 @@ def test_a_search_is_certified_by_its_best_model():
     c = certify(search, X, y)
     assert c.holds
     assert c.verify(X, y).holds
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("value", [5e-324, 1e-200, 1e-171])
+def test_a_leaf_of_zeros_predicts_zero(criterion, value):
+    """Squares below 1e-162 vanish, so that rounding seemed to leave room for such values; the checker refused them."""
+    rows, y = np.arange(6.0)[:, None], np.array([0.0, 0.0, 0.0, 5.0, 5.0, 6.0])
+    c = DecisionTreeRegressor(criterion=criterion, max_depth=1).fit(rows, y).certificate_
+    values = np.asarray(c.evidence["value"]).copy()
+    leaf = int(np.flatnonzero(values.ravel() == 0.0)[0])
+    values.reshape(len(values), -1)[leaf] = value
+    assert c.holds
+    assert not reissued(c, rows, y, value=values).holds

@@ -441,7 +441,8 @@ class _Walk:
             mean = centre + whole.mid[:, 1] / whole.mid[:, 0]
             size = np.zeros(r.count)
             np.maximum.at(size, r.node, np.abs(np.asarray(self.y)[rows]))
-            spread = np.sqrt(np.maximum(held.upper, 0.0) / whole.mid[:, 0])
+            # Squares that underflow leave a spread of 1e-162: no more than that of the largest number is meant.
+            spread = np.minimum(np.sqrt(np.maximum(held.upper, 0.0) / whole.mid[:, 0]), size)
             wrong = ~(np.abs(value[:, 0] - mean) <= 1e-9 * spread + 256 * UNIT * size)
         else:
             low, high, wrong = np.zeros(r.count), np.zeros(r.count), np.zeros(r.count, dtype=bool)
@@ -451,7 +452,7 @@ class _Walk:
                 below, above = tq.absolute_costs(self.y[part], self.weight[part])
                 low[v], high[v] = below[-1], above[-1]
                 said = float((self.weight[part] * np.abs(self.y[part] - value[v, 0])).sum())
-                wrong[v] = not said <= high[v] * (1 + 1e-9) + 1e-300
+                wrong[v] = not said <= high[v] * (1 + 1e-9) + 1e-300 * bool(high[v] > 0.0)
             held = Ball.between(low, high)
         self.node_cost.mid[level], self.node_cost.rad[level] = held.mid, held.rad
         if wrong.any():
