@@ -452,7 +452,7 @@ class _Walk:
                 below, above = tq.absolute_costs(self.y[part], self.weight[part])
                 low[v], high[v] = below[-1], above[-1]
                 said = float((self.weight[part] * np.abs(self.y[part] - value[v, 0])).sum())
-                wrong[v] = not said <= high[v] * (1 + 1e-9) + 1e-300 * bool(high[v] > 0.0)
+                wrong[v] = not tq.as_low_as(said, high[v])
             held = Ball.between(low, high)
         self.node_cost.mid[level], self.node_cost.rad[level] = held.mid, held.rad
         if wrong.any():

@@ -506,7 +506,7 @@ class _Walk:
             if self.signs is not None:
                 least = [float(r.weight @ np.abs(r.y[:, 0] - found[0, 0]))]
             mine = [float(r.weight @ np.abs(c - s)) for c, s in zip(r.y.T, said[:, 0])]
-            good = all(m <= b * (1 + 1e-9) + 1e-300 for m, b in zip(mine, least))
+            good = all(tq.as_low_as(m, b) for m, b in zip(mine, least))
         else:
             assert r.y is not None
             size = np.abs(r.y).max(axis=0)

@@ -429,6 +429,11 @@ def absolute_costs(y: Array, w: Array) -> tuple[Array, Array]:
     return least * (1 - room), least * (1 + room)
 
 
+def as_low_as(cost: float, least: float) -> bool:
+    """Whether a sum of absolute errors is the least one, to a billionth; where all errors can be zero, they must be."""
+    return bool(cost <= least * (1 + 1e-9) + (1e-300 if least > 0.0 else 0.0))
+
+
 def median(y: Array, w: Array) -> float:
     """The weighted median."""
     order = np.argsort(y, kind="stable")
