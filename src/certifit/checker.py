@@ -93,7 +93,12 @@ def log(x):
     need(abs(t) < 2.0**-48, "a float that is not near the logarithm")
     series = functools.reduce(lambda rest, j: t * (N(1) / j - rest), range(BITS // 48 - 1, 0, -1), N(0))
     return N(ln2(unit), ln2(unit) + 2, -unit) * (k + x.e) + y + series + N(-1, 1, -BITS)
-exp, log = [lambda x, f=f: f(x) if x.lo == x.hi else join(*map(f, x.ends())) for f in (exp, log)]  # both rise
+def rising(f): return lambda x: f(x) if x.lo == x.hi else join(*map(f, x.ends()))  # its values at the two ends enclose the others
+exp, log = rising(exp), rising(log)
+@rising
+def sigmoid(z):  # 1/(1 + e^−z); the exponential does not overflow
+    t = exp(-abs(z))
+    return (1 if z.lo > 0 else t) / (1 + t)
 up, low = [lambda v, sense=sense: (sense, v, v) for sense in ("upper", "lower")]  # what a figure is to what is proved
 def near(v, size=None): return "about", v, abs(v if size is None else size)  # to a billionth of its size
 class Table:  # X as rows of floats or words, y as columns, weights and offsets (None where not given)
@@ -204,6 +209,23 @@ class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, 
     def forward(self, q):  # L⁻¹q
         return functools.reduce(lambda v, k: [*v, n(q[k]) - dot(self.L[k], v)], range(len(self.L)), [])
     def form(self, q): return total(a**2 / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
+    def reach(self, rows):
+        """The largest xᵀA⁻¹x = ‖Tx‖² of rows of single numbers, T = D^-½L⁻¹. In whole numbers: a column of x in its unit 2^f, T2^f in
+        one unit with ends l ≤ h. As l ≤ T2^f ≤ h, an entry of Tx is no farther from Σ lx than Σ (h − l) max |x|, which is `off`."""
+        m, columns = range(len(self.D)), [aligned(c) for c in zip(*rows)]
+        need(rows and all(low == high for low, high, _ in columns), "no rows, or rows that are not single numbers")
+        inverse = [self.forward([int(i == j) for i in m]) for j in m]  # the columns of L⁻¹, which are zero above the diagonal
+        T = [inverse[j][k] / d.sqrt() * N(1, None, columns[j][2]) for k, d in enumerate(self.D) for j in m[: k + 1]]
+        low, high, unit = aligned(T)
+        parts = [slice(k * (k + 1) // 2, (k + 1) * (k + 2) // 2) for k in m]  # the rows of T, up to the diagonal
+        top = [max(map(abs, c)) for c, _, _ in columns]
+        off = [sum((h - l) * t for l, h, t in zip(low[row], high[row], top)) for row in parts]
+        T, least_, most = [low[row] for row in parts], 0, 0
+        for x in zip(*(c for c, _, _ in columns)):
+            far = [abs(sum(map(operator.mul, t, x))) for t in T]
+            least_ = max(least_, sum(max(v - w, 0)**2 for v, w in zip(far, off)))
+            most = max(most, sum((v + w)**2 for v, w in zip(far, off)))
+        return N(least_, most, 2 * unit)
 # -- optimality: F = Σ sᵢL(zᵢ, yᵢ) + ΛR(w) is at most Σ [sL + sL*(β/s) − βz] + Λ[R + R*(v) − v·w] above its minimum, Λv = −Σβx --
 def plogp(a, s=N(1)): return N(0) if a.zero() else a * log(a / s)
 sign, share, count, softplus = lambda y: abs(y) == 1, lambda y: 0 <= y <= 1, lambda y: y >= 0, lambda t: t.max0() + log(1 + exp(-abs(t)))
@@ -230,7 +252,7 @@ def class_scores(name, z, code, s, b):  # s·L and the term of a row with a scor
     else: top, dual = largest(v + int(k != code) for k, v in enumerate(z)), P[code] - s  # the hinge max (z_k + [k ≠ y]) − z_y
     return s * (top - z[code]), s * top + dual - dot(P, z)
 def class_loss(z, code):  # −log of the label's probability and its slopes; a single score is the log odds of the second label
-    if len(z) == 1: return softplus(z[0] * (1 - 2 * code)), [exp(-softplus(-z[0])) - code]
+    if len(z) == 1: return softplus(z[0] * (1 - 2 * code)), [sigmoid(z[0]) - code]
     m = largest(z).ends()[1]; parts = [exp(v - m) for v in z]; S = total(parts)
     return m + log(S) - z[code], [v / S - int(k == code) for k, v in enumerate(parts)]
 def elastic(rho, lam, w, q, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from w, q = Λv and Λv·w; ρ = 1 asks for |v| ≤ 1
@@ -312,7 +334,7 @@ def prove_no_margin(table, e):  # two equal rows with different labels, or point
     bound, K = hulls(table, e)[3], gram(table, e, range(table.rows), True); radius = largest(row[i] for i, row in enumerate(K)).sqrt()
     need(bound <= radius * 1e-7, "hulls that are apart"); return {"bound": up(bound), "radius": near(radius)}
 SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″
-    "logistic": lambda z, y: SMOOTH["binomial"](z, (y + 1) / 2), "binomial": lambda z, y: (lambda p: (p - y, p - p * p))(1 / (1 + exp(-z))),
+    "logistic": lambda z, y: SMOOTH["binomial"](z, (y + 1) / 2), "binomial": lambda z, y: (lambda p: (p - y, p - p * p))(sigmoid(z)),
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
     "gamma_log": lambda z, y: (1 - y * exp(-z), y * exp(-z)), "squared": lambda z, y: (2 * (z - y), N(2)), }
 def scatter(weights, columns):  # Σ w x xᵀ of single numbers, its lower half
@@ -339,10 +361,9 @@ def prove_local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = 
     if "witness_coef" in e:  # a better point, from which the bound is taken
         w, b = (sum(v, []) if type(v[0]) is list else v for v in (e.witness_coef, e.witness_intercept))
         best = newton(table, o, y, vec(s), w, n(b[0])); more = model[0] - best[0]
-    L, rows, m = Cholesky(best[2]), [x for i, x in enumerate(zip(*best[3])) if s[i]], len(best[1]); q = L.form(best[1])
-    if len(rows) * m * m <= 10 ** 7: r = largest(L.form(x) for x in rows)
-    else: r = largest(dot(x, x) for x in rows) * total(L.form([int(i == j) for j in range(m)]) for i in range(m))  # ‖x̃‖² tr H⁻¹
-    u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large"); return bounds(model[0], more + q / (2 * (1 - u)), o, s)
+    L, rows = Cholesky(best[2]), [x for i, x in enumerate(zip(*best[3])) if s[i]]; q = L.form(best[1])
+    u = (q * L.reach(rows)).sqrt(); need(u < 1, "the Newton decrement is too large")
+    return bounds(model[0], more + q / (2 * (1 - u)), o, s)
 def excess(H, g, held):  # ½gᵀH⁺g at any rank; of g any μ ≥ 0 may be left out where d ≥ 0 is held: Hx = g − μ with x = 0 there, if μ ≥ 0
     free = [j for j in range(len(g)) if j not in held]; m = len(free) + 1; h = lambda i, j: H[max(i, j)][min(i, j)]
     ints = aligned([v for i in free for v in [h(i, j) for j in free] + [g[i]]])[0]; R, d, P = reduced(zip(*[iter(ints)] * m))
@@ -555,79 +576,6 @@ def prove_mixed_counts(table, e):  # columns of numbers by gaussian_counts, of w
     found = prove_gaussian_counts(part([cells[j] for j in numeric]), e) if numeric else {}
     rest, columns = Record(e, model="categorical", n_categories=[*map(len, words)]), [coded(cells[j], v) for j, v in zip(discrete, words)]
     return {**found, **(prove_smoothed_counts(part(columns), rest) if discrete else {})}
-logarithm, squares = functools.lru_cache(2**16)(lambda k, bits: log(N(k))), lambda W, *sums: N(sum(s * s for s in sums)) / W
-def logs(W, *sums): return total((logarithm(s, BITS) - logarithm(W, BITS)) * s for s in sums if s not in (0, W))  # Σ s log(s/W)
-CRITERIA = {  # for classes?; the worth of a side, from its weight and sums; what each row adds to the impurity, which is less the worth
-    "gini": (True, squares, lambda y: N(1)), "squared_error": (False, squares, lambda y: y**2), "poisson": (False, logs, plogp),
-    "entropy": (True, lambda *side: logs(*side) / logarithm(2, BITS), lambda y: N(0)), "absolute_error": (False, None, lambda y: N(0))}
-def tree_targets(table, e, of_classes, formula):  # targets; weight and terms of the sums of each row, and their unit; the worth of a side
-    names, s = e.get("classes") or [], table.weight; need(bool(names) == of_classes and len(names) in (0, len(table.y)), "other classes")
-    Y = [Table(table.X, [y]).codes(c, 1) for y, c in zip(table.y, names)] or [vec(y) for y in table.y]
-    for y, f in zip(Y, e.get("class_weight") or []): s = [a * f[c] for a, c in zip(s, y)]
-    s, Z = vec(s), [[N(int(v == k)) for v in y] for y in Y for k in range(max(map(len, names)))] if names else Y
-    grids = [(y, sorted({*y}), at) for y, _, at in (() if formula else map(aligned, Y))]
-    if grids: Z = [[N(int(v <= a)) for v in y] for y, steps, _ in grids for a in steps[:-1]]  # sums: masses below steps
-    def least_costs(W, *sums):  # the least Σ w|y − c| of each target: a step counts for the smaller mass, of those below or above it
-        sums = iter(sums); return [N(sum(min(m, W - m) * (b - a) for a, b, m in zip(v, v[1:], sums)), None, at) for _, v, at in grids]
-    flat, _, unit = aligned(itertools.chain(s, *([a * v for a, v in zip(s, z)] for z in Z))); need(least(s) >= 0, "a negative class weight")
-    return Y, unit, [flat[i :: table.rows] for i in range(table.rows)], formula or (lambda *side: -total(least_costs(*side))), least_costs
-def divisions(here, cells, parts, e, named):  # how many rows may go left by a column, and their sums; missing cells (None) last, then first
-    atoms, few = {}, len((e.get("classes") or [[]])[0]) < 3  # two classes, or numbers: a best group of categories is first by its means
-    for i in here: atoms.setdefault(cells[i] if cells[i] == cells[i] else None, []).append(i)
-    sums = {v: [len(rows), *map(sum, zip(*(parts[i] for i in rows)))] for v, rows in atoms.items()}
-    lost, known = [None] * (None in atoms), sorted({*atoms} - {None}); orders = [known + lost, lost + known][: 1 + len(lost)]
-    if named and few: orders = [sorted(atoms, key=lambda v: fractions.Fraction(sums[v][-1], sums[v][1]))]
-    elif named: orders = [v for k in range(1, min(len(atoms), 11)) for v in itertools.combinations([*atoms][1:], k)]
-    need(not named or (len(orders) < 512 and e.criterion != "absolute_error"), "groups of categories that are too many to compare")
-    for order in orders:
-        added = itertools.accumulate(map(sums.get, order), lambda a, b: [*map(operator.add, a, b)])
-        yield from (v for v, a, b in zip(added, order, [*order[1:], None]) if named or not e.get("precision") or told_apart(a, b))
-def told_apart(a, b):  # whether b > a + 1e-7 in single precision, as scikit-learn divides numbers; a missing one from any other
-    single = lambda v: struct.unpack("f", struct.pack("f", v))[0]; return None in (a, b) or single(b) > single(single(a) + single(1e-7))
-def prove_tree_general(table, e):  # no other division of a split node gains more by over `shortfall`; no pruning costs less
-    known = e.get("precision") in (None, "single") and e.get("monotonic") is None and e.get("splitter", "best") in ("best", "random")
-    need(known, "a tree grown by rules not known here"); compared = e.get("splitter") != "random"  # thresholds that were drawn are not
-    of_classes, formula, term = CRITERIA[{"log_loss": "entropy", "friedman_mse": "squared_error"}.get(e.criterion, e.criterion)]
-    (Y, unit, parts, worth, least_costs), d = tree_targets(table, e, of_classes, formula), range(table.width); w = [p[0] for p in parts]
-    names, held, drawn, tol = e.get("categories") or [None] * len(d), e.get("validation") or [], e.get("drawn"), n(1e-9)
-    X, alpha, light, few = [coded(*c) for c in zip(zip(*table.X), names)], n(e.alpha), n(e.min_weight_leaf), whole(e.min_samples_leaf, 1)
-    tests, used = {i for i in table.at(held) if w[i]}, {i for i, v in enumerate(w) if v}; mass = sum(w[i] for i in used - tests) * len(Y)
-    need(alpha >= 0 <= light and len({*held}) == len(held) and (len(Y) == 1 or not (held or any(names))), "rules that do not fit")
-    seen, short, eta = {}, [N(0)], 1e-307 * of_classes  # a share of a class may underflow
-    def weigh(rows): return [sum(c) for c in zip(*(parts[i] for i in rows))]
-    def goes_left(t, i):  # by the side for missing cells, a threshold, or a group of categories
-        j = whole(e.feature[t], 0, len(d)); v, group = X[j][i], None if names[j] is None else e.sets[whole(e.group[t], 0)]
-        return e.missing_left[t] == 1 if v != v else v <= e.threshold[t] if group is None else group[int(v)] == 1
-    def node(t, here, tried):  # the least cost of a pruning below a node, the cost of the stated one, and its impurity
-        side, value, y = weigh(here), e.value[t], Y[0]; stated, right = vec(sum(value, [])), [N(v) / side[0] for v in side[1:]]
-        pure = len({*zip(*([y[i] for i in here] for y in table.y))}) == 1  # then the impurity is 0, which intervals leave open
-        impure = seen[t] = N(0) if pure else (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
-        if formula: off, size = apart(stated, right), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
-        else: size = least_costs(*side); off = [total(abs(y[i] - a) * w[i] for i in here) - v for a, y, v in zip(stated, Y, size)]
-        need(len(stated) == len(size) and all(a <= b * tol + (b > 0) * eta for a, b in zip(off, size)), "node %d: a wrong value" % t)
-        top = value[0].index(max(value[0])); misses = (int(y[i] != top) if of_classes else (stated[0] - y[i])**2 for i in tried)
-        price = total(N(w[i]) * miss for i, miss in zip(tried, misses)) if held else impure + alpha
-        if e.left[t] < 0: return need(not truth(e.asks[t]), "a leaf that asks") or (price, price, impure)
-        below, looked = [whole(e[k][t], t + 1) for k in ("left", "right")], [j for j in d if not drawn or drawn[t][j] == 1]
-        sides = [[[i for i in rows if goes_left(t, i) == yes] for rows in (here, tried)] for yes in (True, False)]
-        sums, many = [weigh(rows) for rows, _ in sides], [len(rows) for rows, _ in sides]; own = total(worth(*v) for v in sums)
-        need(min(many) >= few and N(min(sums)[0], None, unit) >= light * (1 - tol) and e.feature[t] in looked, "node %d: no split" % t)
-        for count, *left in (v for j in looked * compared for v in divisions(here, X[j], parts, e, names[j] is not None)):
-            rest = [*map(operator.sub, side, left)]
-            if min(count, len(here) - count) < few or left in sums: continue  # not allowed, or worth the same
-            if (light.lo and N(min(left[0], rest[0]), None, unit) < light * (1 + tol)) or (formula is logs and 0 in left + rest): continue
-            gain = worth(*left) + worth(*rest) - own
-            if not gain <= 0: short.append((gain / mass).max0()); need(short[-1] <= impure * tol, "node %d: a better split" % t)
-        need(len({*below} - {*seen}) == 2 and truth(e.asks[t]) >= max(e.asks[i] for i in below), "node %d: no node of a tree" % t)
-        a, b = [node(child, *rows) for child, rows in zip(below, sides)]; best = least((price, a[0] + b[0]))
-        return (best, a[1] + b[1], a[2] + b[2]) if e.asks[t] else (best, price, impure)
-    (best, kept, impure), yes = node(0, sorted(used - tests), sorted(tests)), sum(e.asks); lost = (kept - best).max0() * int(len(seen) > 1)
-    tiny = (abs(seen[0]) + int(of_classes)) * 1e-30; need(len(seen) == len(e.left) and lost <= kept * tol + tiny, "a better pruning exists")
-    found = {"validation_loss": near(kept / sum(w[i] for i in tests))} if held else {"pruning_shortfall": up(lost)}
-    found = {**found, "shortfall": up(largest(short))} if compared else found
-    return {**found, "questions": yes, "leaves": yes + 1, "outputs": len(Y), "impurity": near(impure)}
-def prove_tree(table, e, several=("classes", "class_weight")):  # for one target
-    return prove_tree_general(table, Record(e, value=[[v] for v in e.value], **{k: [e[k]] for k in several if e.get(k)}))
 def away(x, c): return total((a - b)**2 for a, b in zip(x, c))
 def prove_stored_rows(table, e):  # equal rows are answered alike: all labels but the commonest are mistakes, deviations from means errors
     need(table.numbers() and any(Table(table.X).digest(s) == e.rows for s in (False, True)), "other rows than those of the model")
@@ -652,7 +600,7 @@ def supports(stated, proved):  # whether what was proved backs a stated figure: 
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int, float) and stated == proved
     if type(stated) not in (int, float) or not math.isfinite(stated): return False
     (how, v, size), x = proved, n(stated); return {"upper": v <= x, "lower": v >= x, "about": abs(v - x) <= size * 1e-9 + 1e-300}[how]
-MORE = ("checker_families.py", "checker_partitions.py")  # the other kinds; both files add theirs to KINDS
+MORE = ("checker_trees.py", "checker_families.py", "checker_partitions.py")  # the other kinds; each file adds its own to KINDS
 def check_of(kind):
     for path in map(pathlib.Path(__file__).with_name, MORE):
         if kind not in KINDS and path.exists():
@@ -660,7 +608,7 @@ def check_of(kind):
             module = importlib.util.module_from_spec(spec)
             module.checker = sys.modules[__name__]
             spec.loader.exec_module(module)
-    need(kind in KINDS, "a kind that is unknown here: %r; those that checker.py does not know are in %s and %s" % (kind, *MORE))
+    need(kind in KINDS, "a kind that is unknown here: %r; those that checker.py does not know are in %s, %s and %s" % (kind, *MORE))
     return KINDS[kind]
 def settled(prove, table, e, figures, bits=192):  # what is proved, with more bits where rounding left a comparison open and that may matter
     global BITS; BITS, N.undecided = bits, False

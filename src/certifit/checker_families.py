@@ -15,7 +15,7 @@ if "checker" not in globals():  # it was not checker.py that loaded this file
 N, Record, Table, Cholesky = checker.N, checker.Record, checker.Table, checker.Cholesky
 n, need, vec, mat, whole, truth, key = (getattr(checker, f) for f in "n need vec mat whole truth key".split())
 total, largest, least, dot, length, apart = (getattr(checker, f) for f in "total largest least dot length apart".split())
-exp, log, join, up, low, near = (getattr(checker, f) for f in "exp log join up low near".split())
+exp, log, sigmoid, join, up, low, near = (getattr(checker, f) for f in "exp log sigmoid join up low near".split())
 away, plogp, softplus, scatter, pull = (getattr(checker, f) for f in "away plogp softplus scatter pull".split())
 machines, gram, nearest = checker.machines, checker.gram, checker.nearest
 
@@ -213,7 +213,7 @@ def probit(z):
 LINKS = {  # the mean at a score, and its derivative
     "identity": lambda z: (z, N(1)),
     "log": lambda z: (exp(z), exp(z)),
-    "logit": lambda z: (lambda m: (m, m - m * m))(1 / (1 + exp(-z))),
+    "logit": lambda z: (lambda m: (m, m - m * m))(sigmoid(z)),
     "probit": lambda z: probit(z) if z.lo == z.hi else [join(*v) for v in zip(*map(probit, z.ends()))],
     "cloglog": lambda z: (1 - exp(-exp(z)), exp(z - exp(z))),
     "inverse": lambda z: (1 / z, -1 / z**2),
@@ -475,11 +475,6 @@ def prove_truth_table(table, e):
         need([v.lo for v in through(net, x, lambda z: N(int(z > 0)))] == [*y], "a row that the network gets wrong")
     return {"inputs": d, "units": sum(len(b) for _, b in net), "right": table.rows}
 
-def rising(f):
-    """The values of an increasing function at the two ends of an interval enclose the others."""
-    return lambda z: f(z) if z.lo == z.hi else join(*map(f, z.ends()))
-
-sigmoid = rising(lambda z: exp(-softplus(-z)))  # 1/(1 + e^−z), also where e^−z would overflow
 UNITS = {  # what a unit makes of its sum; the slope, from the sum and that
     "identity": (lambda z: z, lambda z, a: N(1)),
     "relu": (N.max0, lambda z, a: N(int(z > 0), int(not z < 0))),

@@ -71,18 +71,11 @@ def prove_passes(table, e):
     for (_, (y,), s, _), coef, v in zip(parts, e.coef, b):
         own, g, H, columns = newton(table, o, y, vec(s), coef, v)
         L = Cholesky(H)
-        q, r = L.form(g), reach_of(L, [[x for x, weight in zip(zip(*columns), s) if weight]], len(g))
+        q, r = L.form(g), L.reach([x for x, weight in zip(zip(*columns), s) if weight])
         u = (q * r).sqrt()
         need(u < 1, "the Newton decrement is too large")
         value, gap = value + own, gap + q / (2 * (1 - u))
     return gap_figures(value, gap, S, table)
-
-def reach_of(L, directions, size):
-    """The largest qᵀH⁻¹q of the directions, or max ‖q‖² tr H⁻¹ where they are many."""
-    if sum(map(len, directions)) * size**2 <= 3 * 10**6:
-        return largest(L.form(q) for some in directions for q in some)
-    trace = total(L.form([int(i == j) for j in range(size)]) for i in range(size))
-    return largest(dot(q, q) for some in directions for q in some) * trace
 
 def softmax_bound(table, o, codes, s, W, b):
     """F and its gap, in coordinates that leave out what no difference of scores depends on: the last class, or its offset."""
@@ -110,7 +103,7 @@ def softmax_bound(table, o, codes, s, W, b):
     L = Cholesky([[second(*at, *other) for other in keep[: m + 1]] for m, at in enumerate(keep)])
     pairs = list(itertools.combinations(range(k), 2))
     used = [x for x, w in zip(rows, s) if w > 0]
-    q, r = L.form(g), reach_of(L, [[[x[i] * ((a == c) - (a == d)) for a, i in keep] for c, d in pairs] for x in used], len(keep))
+    q, r = L.form(g), L.reach([[x[i] * ((a == c) - (a == d)) for a, i in keep] for x in used for c, d in pairs])
     u = (q * r).sqrt()
     need(u < 1, "the Newton decrement is too large")
     value = total(w * v for w, v in zip(s, losses)) + ridge / 2 * total(v**2 for w in W for v in w)

@@ -262,7 +262,7 @@ def test_the_checker_compares_no_groups_for_several_targets():
     table = checker.Table(X.tolist(), Y.T.tolist())
     assert evidence["group"][0] >= 0
     with pytest.raises(checker.Refused, match="rules that do not fit"):
-        checker.prove_tree_general(table, checker.Record(record, value=means))
+        checker.check_of("tree-general")(table, checker.Record(record, value=means))
 
 
 def test_clusters_whose_eigenvalues_differ_by_more_than_floats_hold():
