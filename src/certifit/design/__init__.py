@@ -6,7 +6,7 @@ No other folder asks how X is stored.
 from certifit.design._columns import Block, CentredColumns
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._coordinates import Coordinates
-from certifit.design._design import Design, Moments, MomentSums, as_design
+from certifit.design._design import Design, GramSums, Moments, MomentSums, as_design
 from certifit.design._fingerprint import fingerprint, look
 from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
 from certifit.design._gram_blocks import Blocks, TwiceBlocks, WholeBlocks, blocks
@@ -37,6 +37,7 @@ __all__ = [
     "GramBeside",
     "GramSum",
     "MomentSums",
+    "GramSums",
     "Moments",
     "PseudoInverse",
     "TwiceBlocks",

@@ -28,9 +28,16 @@ class Moments:
     gram: Array  # Σ sᵢ (xᵢ − mean)(xᵢ − mean)ᵀ
     target_mean: Array
     cross: Array  # Σ sᵢ (xᵢ − mean)(yᵢ − target_mean)ᵀ
+    target_squares: Array  # Σ sᵢ (yᵢ − target_mean)²
 
 
-GramSums = tuple[Array, Array, Array]  # XᵀX, XᵀR and the sums of the columns
+@dataclass(frozen=True)
+class GramSums:
+    """Sums over rows without weights, and the targets they were taken with."""
+
+    target_mean: Array
+    R: Array  # targets less their mean
+    parts: tuple[Array, Array, Array]  # XᵀX, XᵀR and the sums of the columns
 
 
 class MomentSums:
@@ -54,12 +61,13 @@ class MomentSums:
         if X.shape[0] < X.shape[1] or not compiled_loop_suits(X):
             return None
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
-        self._sums = GramBeside(X, Y - _target_mean(Y, None, float(len(Y)), self.centre), dtype=X.dtype.type)
+        self._mean = _target_mean(Y, None, float(len(Y)), self.centre)
+        self._sums = GramBeside(X, Y - self._mean, dtype=X.dtype.type)
         return self._sums
 
     @property
     def taken(self) -> GramSums | None:
-        return None if self._sums is None else self._sums.parts()
+        return None if self._sums is None else GramSums(self._mean, self._sums.R, self._sums.parts())
 
 
 @dataclass(frozen=True)
@@ -140,23 +148,24 @@ class Design:
         """
         n, d = self.shape
         total = float(n if weights is None else weights.sum())
-        target_mean = _target_mean(Y, weights, total, centre)
-        R = Y - target_mean
+        target_mean = _target_mean(Y, weights, total, centre) if taken is None else taken.target_mean
+        R = Y - target_mean if taken is None else taken.R
         WR = R if weights is None else R * weights[:, None]
         if self.is_sparse:
             s = np.ones(n) if weights is None else weights
             gram, cross, sums = self.gram(weights), self.product_t(WR), self.product_t(s)
         else:
-            gram, cross, sums = gram_pass(self.stored, R, weights) if taken is None else taken
+            gram, cross, sums = gram_pass(self.stored, R, weights) if taken is None else taken.parts
+        squares = np.einsum("it,it->t", R, WR)
         if not centre:
-            return Moments(total, np.zeros(d), gram, target_mean, cross)
+            return Moments(total, np.zeros(d), gram, target_mean, cross, squares)
         mean, raw = sums / total, np.diag(gram)
         gram = gram - total * np.outer(mean, mean)
         if np.any(np.diag(gram) < 1e-4 * raw):
             gram, cross = self._shifted(mean, R, weights)
         else:
             cross = cross - np.outer(mean, WR.sum(axis=0))
-        return Moments(total, mean, gram, target_mean, cross)
+        return Moments(total, mean, gram, target_mean, cross, squares)
 
     def rough_moments(self, Y: Array, centre: bool, taken: GramSums | None = None) -> Moments | None:
         """Moments with the digits of single precision, at its speed, for those who refine what they make of them.
@@ -244,14 +253,16 @@ class Narrow(Design):
         n, d = self.shape
         if n * d <= _FEW:
             return None
-        target_mean = _target_mean(Y, None, float(n), centre)
-        gram, cross, sums = gram_pass(self.rows, Y - target_mean, rough=True) if taken is None else taken
+        if taken is None:
+            target_mean = _target_mean(Y, None, float(n), centre)
+            taken = GramSums(target_mean, Y - target_mean, gram_pass(self.rows, Y - target_mean, rough=True))
+        gram, cross, sums = taken.parts
         mean, raw = sums / n if centre else np.zeros(d), np.diag(gram)
         gram = gram - n * np.outer(mean, mean)
         kept = np.diag(gram) > 0.5 * raw
         if not (np.all(np.isfinite(gram)) and np.all(np.isfinite(cross)) and np.all(kept & (raw > _TINY * n))):
             return None
-        return Moments(float(n), mean, gram, target_mean, cross)
+        return Moments(float(n), mean, gram, taken.target_mean, cross, np.einsum("it,it->t", taken.R, taken.R))
 
     @property
     def _block(self) -> int:

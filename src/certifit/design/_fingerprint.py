@@ -34,6 +34,7 @@ _LARGE = 1 << 20  # words from which on the compiled loop is worth the time it m
 _LOADED = 1 << 14  # words from which on it is worth calling once it is there: the labels beside a large X
 _SIGNS = {8: (1 << 63, 0x7FF << 52, 1 << 52), 4: (0x80000000_80000000, 0x7F800000_7F800000, 0x00800000_00800000)}
 _PART = 1 << 20  # words that one thread takes at a time: with fewer, threads wait for the interpreter's lock
+_SHARES = 4  # the number of parts is a multiple of it, so that two or four threads have the same to do
 _PIECE = 1 << 16  # words that stay in the second-level cache while two loops read them, one after the other
 
 Beside = Callable[[int, int, int], None]  # takes the number of a part of an array, and some rows of it: first, last
@@ -61,7 +62,9 @@ def _lanes(line: int) -> list[int]:
 
 
 def _fold(words: Array, k: int, depth: int) -> Array:
-    """The fingerprints of consecutive blocks of k·depth words, and of what is left over."""
+    """The fingerprints of consecutive blocks of k·depth words, and of what is left over, if anything."""
+    if not len(words):
+        return words
     blocks = len(words) // (k * depth)
     whole = blocks * k * depth
     rows = (len(words) - whole) // k
@@ -69,7 +72,9 @@ def _fold(words: Array, k: int, depth: int) -> Array:
     folded = [_weigh(np.add.reduce(words[:whole].reshape(blocks, depth, k), axis=1))] if blocks else []
     if rows:
         folded.append(_weigh(np.add.reduce(words[whole:rest].reshape(1, rows, k), axis=1)))
-    return np.concatenate([*folded, _weigh(words[None, rest:])])
+    if rest < len(words):
+        folded.append(_weigh(words[None, rest:]))
+    return np.concatenate(folded)
 
 
 def _number(*parts: bytes) -> int:
@@ -98,10 +103,10 @@ def _array(A: Array, finite: bool, beside: Beside | None = None, fold: Fold | No
     whole = len(flat) // per_word * per_word
     words = flat[:whole].view(np.uint64)
     block = lanes[0] * depth
-    step = max(1, _PART // block) * block
+    blocks = len(words) // block
 
     def part(edges: tuple[int, int]) -> tuple[bytes, bool]:
-        first, last = edges[0] * step, min(edges[1] * step, len(words))
+        first, last = edges[0] * block, len(words) if edges[1] == blocks else edges[1] * block
 
         def other_loop(start: int, stop: int) -> None:
             """Let the rows that end in these words of this part be read by the other loop."""
@@ -120,9 +125,9 @@ def _array(A: Array, finite: bool, beside: Beside | None = None, fold: Fold | No
         return b"".join(_fold(words[first:last], k, depth).tobytes() for k in lanes), bool(np.isfinite(sums))
 
     compiled = len(words) >= (_LOADED if "certifit.loops.gram" in sys.modules else _LARGE)
-    parts = -(-len(words) // step)
+    parts = _SHARES * -(-len(words) // (_SHARES * _PART)) if len(words) > _PART else 1
     with np.errstate(all="ignore"):
-        found = side_by_side(part, ranges(parts, parts)) if parts > 1 else [part((0, 1))]
+        found = side_by_side(part, ranges(blocks, parts)) if parts > 1 else [part((0, blocks))]
         rest = bool(np.isfinite(flat[whole:].sum())) if floats else False
     answer = _number(shape, flat[whole:].tobytes(), *(prints for prints, _ in found))
     return answer, floats and rest and all(fine for _, fine in found)

@@ -8,6 +8,7 @@ which does half the work of a product. (SciPy's BLAS lets only one thread at a t
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -135,13 +136,13 @@ class GramSum:
     def parts(self) -> tuple[Array, Array, Array]:
         """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
         d, t = len(self.shift), self.targets
-        gram = np.triu(self.sums[:d, :d])
-        gram += np.triu(gram, 1).T
+        gram = self.sums[:d, :d].copy()
+        np.copyto(gram, gram.T.copy(), where=np.tri(d, k=-1, dtype=bool))
         return gram, self.sums[:d, d : d + t].copy(), self.sums[:d, d + t].copy()
 
 
 class GramBeside:
-    """The sums of `gram_pass` for rows that another read of X brings by, a piece at a time (see `look`).
+    """The sums of `gram_pass` for rows that come by a piece at a time, from any thread and in any order (see `look`).
 
     X is one that `compiled_loop_suits`; ``dtype`` as in `GramSum`.
 
@@ -154,34 +155,54 @@ class GramBeside:
     [10.0, 7.0, 4.0]
     """
 
-    def __init__(self, X: Array, R: Array, shift: Array | None = None, dtype: type = np.float64) -> None:
+    def __init__(
+        self, X: Array, R: Array, shift: Array | None = None, dtype: type = np.float64, weights: Array | None = None
+    ) -> None:
         self.X, self.R = X, np.ascontiguousarray(R, dtype=float)
         self.shift, self.dtype = np.zeros(X.shape[1]) if shift is None else shift, dtype
-        self._sums: dict[int, GramSum] = {}
+        self.weights = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=float)
+        self._lock, self._total, self._upto = threading.Lock(), self._empty(), 0
+        self._waiting: dict[int, tuple[int, GramSum]] = {}  # pieces by their first row, until those before are added
+        self._free: list[GramSum] = []
 
     def take(self, part: int, first: int, last: int) -> None:
-        """Rows first to last of a part of X; the rows of a part come in order."""
-        self._sum(part).add(self.X[first:last], self.R[first:last], np.empty(0))
+        """Rows first to last of X; which part of X they are does not matter."""
+        mine = self._begin()
+        mine.add(self.X[first:last], self.R[first:last], self.weights[first:last])
+        self._end(first, last, mine)
 
     def fold(self, part: int, first: int, last: int, *folding: Any) -> int:
-        """The same, and the fingerprints of their words, as the loop `fold_blocks`."""
-        return self._sum(part).add_and_fold(self.X[first:last], self.R[first:last], *folding)
+        """The same without weights, and the fingerprints of their words, as the loop `fold_blocks`."""
+        mine = self._begin()
+        carries = mine.add_and_fold(self.X[first:last], self.R[first:last], *folding)
+        self._end(first, last, mine)
+        return carries
 
-    def _sum(self, part: int) -> GramSum:
-        if part not in self._sums:
-            self._sums[part] = self._empty()
-        return self._sums[part]
+    def _begin(self) -> GramSum:
+        """Sums of zero, in memory that was used before where there is some: fresh pages cost more than adding up."""
+        with self._lock:
+            if self._free:
+                return self._free.pop()
+        return self._empty()
+
+    def _end(self, first: int, last: int, sums: GramSum) -> None:
+        """Add up the pieces in the order of their rows: what is added to what does not depend on threads."""
+        if first == last:
+            return
+        with self._lock, np.errstate(over="ignore", invalid="ignore"):  # shows in the result
+            self._waiting[first] = last, sums
+            while self._upto in self._waiting:
+                self._upto, ready = self._waiting.pop(self._upto)
+                self._total.sums += ready.sums
+                ready.sums.fill(0.0)
+                self._free.append(ready)
 
     def _empty(self) -> GramSum:
-        return GramSum(self.shift, self.R.shape[1], False, self.dtype)
+        return GramSum(self.shift, self.R.shape[1], len(self.weights) > 0, self.dtype)
 
     def parts(self) -> tuple[Array, Array, Array]:
-        """As `gram_pass`; what is summed in which order does not depend on threads."""
-        total = self._empty()
-        with np.errstate(over="ignore", invalid="ignore"):  # shows in the result
-            for part in sorted(self._sums):
-                total.sums += self._sums[part].sums
-        return total.parts()
+        """As `gram_pass`, once all rows were there."""
+        return self._total.parts()
 
 
 def _aligned(dtype: type, *shape: int) -> Array:
@@ -209,21 +230,11 @@ def compiled_gram(
     X: Array, R: Array | None, weights: Array | None, shift: Array | None, dtype: type = np.float64
 ) -> tuple[Array, Array, Array]:
     """`gram_pass` by the compiled loop: rows, right-hand sides and ones are columns of one product."""
-    R = np.ascontiguousarray(np.empty((len(X), 0)) if R is None else R, dtype=float)
-    s = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=float)
-    c = np.zeros(X.shape[1]) if shift is None else np.ascontiguousarray(shift, dtype=float)
-
-    def work(edges: tuple[int, int]) -> GramSum:
-        rows, part = slice(*edges), GramSum(c, R.shape[1], len(s) > 0, dtype)
-        part.add(X[rows], R[rows], s[rows])
-        return part
-
+    sums = GramBeside(X, np.empty((len(X), 0)) if R is None else R, shift, dtype, weights)
     n, d = X.shape
-    total, *more = side_by_side(work, ranges(n, max(1, min(_PARTS, n * d**2 // _WORTH, n // _TALL))))
-    with np.errstate(over="ignore", invalid="ignore"):  # shows in the result
-        for part in more:
-            total.sums += part.sums
-    return total.parts()
+    parts = ranges(n, max(1, min(_PARTS, n * d**2 // _WORTH, n // _TALL)))
+    side_by_side(lambda rows: sums.take(0, *rows), parts)
+    return sums.parts()
 
 
 def _narrow(X: Array, R: Array) -> tuple[Array, Array, Array]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg.lapack import dpocon, dpotrf
+from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
 from certifit._types import Array
 from certifit.parallel import one_thread
@@ -40,9 +40,7 @@ class Cholesky:
     def inverse_root(self) -> Array:
         """T with H⁻¹ = T Tᵀ."""
         with one_thread():
-            return np.asarray(
-                scipy.linalg.solve_triangular(self.C, np.eye(len(self.C)), lower=True, check_finite=False).T
-            )
+            return np.asarray(dtrtri(self.C, lower=1)[0].T)
 
 
 def cholesky(H: Array) -> Cholesky | None:

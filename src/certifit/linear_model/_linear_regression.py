@@ -113,21 +113,21 @@ class LinearRegression(Certified, MultiOutputMixin, LinearPredictions, Regressor
 
     def _remember(self, design: Design, Y: Array, weights: Array | None, solution: Solution) -> None:
         """Keep the few numbers that `summary` and ``singular_`` need."""
-        s = np.ones(len(Y)) if weights is None else weights
-        used = s > 0
         W, b = solution.value
-        with one_thread(), np.errstate(over="ignore", invalid="ignore"):
-            rss, tss = solution.stats.get("rss"), solution.stats.get("tss")
-            if tss is None:
-                tss = s @ np.square(Y - (s @ Y / s.sum() if self.fit_intercept else 0.0))
-            if rss is None:
-                rss = s @ np.square(Y - design.product(W.T) - b)
+        rss, tss = solution.stats.get("rss"), solution.stats.get("tss")
+        if rss is None or tss is None:
+            s = np.ones(len(Y)) if weights is None else weights
+            with one_thread(), np.errstate(over="ignore", invalid="ignore"):
+                if tss is None:
+                    tss = s @ np.square(Y - (s @ Y / s.sum() if self.fit_intercept else 0.0))
+                if rss is None:
+                    rss = s @ np.square(Y - design.product(W.T) - b)
         self._statistics = {
             "factor": solution.stats.get("factor"),
-            "rows": int(used.sum()),
+            "rows": len(Y) if weights is None else int((weights > 0).sum()),
             "rss": rss,
             "tss": tss,
-            "log_weights": float(np.log(s[used]).sum()) if weights is not None else 0.0,
+            "log_weights": 0.0 if weights is None else float(np.log(weights[weights > 0]).sum()),
         }
 
     @property

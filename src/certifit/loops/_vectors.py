@@ -32,19 +32,21 @@ def filled(build: ir.IRBuilder, number: ir.Value, vector: ir.VectorType) -> ir.V
     return build.shuffle_vector(one, empty, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None))
 
 
+def ask_for(build: ir.IRBuilder, place: ir.Value) -> None:
+    """Ask for the line of a byte to be in the second-level cache when it is needed; beyond an array nothing happens."""
+    four = ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [place.type, four, four, four])
+    fetch = cgutils.get_or_insert_function(build.module, kind, "llvm.prefetch")
+    build.call(fetch, [place, four(0), four(2), four(1)])
+
+
 @intrinsic
 def fetch(context, X, ahead):
-    """Ask for a line of X, so many bytes from its start, to be in the second-level cache when it is needed.
-
-    Memory is then read while the multipliers work. Beyond an array nothing happens.
-    """
+    """Ask for a line of X, so many bytes from its start: memory is then read while the multipliers work."""
 
     def emit(context, build, signature, args):
-        X, four = context.make_array(signature.args[0])(context, build, args[0]), ir.IntType(32)
-        place = build.gep(build.bitcast(X.data, ir.IntType(8).as_pointer()), [args[1]])
-        kind = ir.FunctionType(ir.VoidType(), [place.type, four, four, four])
-        fetch = cgutils.get_or_insert_function(build.module, kind, "llvm.prefetch")
-        build.call(fetch, [place, four(0), four(2), four(1)])
+        X = context.make_array(signature.args[0])(context, build, args[0])
+        ask_for(build, build.gep(build.bitcast(X.data, ir.IntType(8).as_pointer()), [args[1]]))
         return context.get_dummy_value()
 
     return types.void(X, types.intp), emit

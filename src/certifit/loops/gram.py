@@ -32,10 +32,11 @@ from numba import types, uint64
 from numba.core import cgutils
 
 from certifit.loops._jit import njit
-from certifit.loops._vectors import LANES, LINE, fetch, filled, intrinsic
+from certifit.loops._vectors import LANES, ask_for, filled, intrinsic
 
 _TALL = LANES or 4
 _WIDE = LANES or 4
+_FEW = 16  # rows that are folded and packed by turns: they stay in the nearest cache
 
 
 def _tile(vectors: int) -> Any:
@@ -44,9 +45,9 @@ def _tile(vectors: int) -> Any:
     The vectors are those from v on of panel q. The product is added to ``out`` where it belongs in XᵀX.
     """
 
-    def tile(context, left, right, rows, p, a, q, v, out):
+    def tile(context, left, right, rows, p, a, q, v, out, X, ahead, stride):
         whole = types.intp
-        return types.void(left, right, whole, whole, whole, whole, whole, out), emit
+        return types.void(left, right, whole, whole, whole, whole, whole, out, X, whole, whole), emit
 
     def emit(context, build, signature, args):
         narrow = signature.args[0].dtype == types.float32
@@ -54,6 +55,8 @@ def _tile(vectors: int) -> Any:
         vector = ir.VectorType(ir.FloatType() if narrow else ir.DoubleType(), wide)
         left, right, out = (context.make_array(signature.args[k])(context, build, args[k]) for k in (0, 1, 7))
         rows, p, a, q, v = args[2:7]
+        X = context.make_array(signature.args[8])(context, build, args[8])
+        later = build.gep(build.bitcast(X.data, ir.IntType(8).as_pointer()), [args[9]])
         most, panel = (build.extract_value(left.shape, axis) for axis in (1, 2))
         pitch = build.extract_value(out.shape, 1)
         b = build.mul(v, whole(wide))
@@ -68,6 +71,7 @@ def _tile(vectors: int) -> Any:
         tall, broad = first(left, p, a), first(right, q, b)
         with cgutils.for_range(build, rows) as loop:
             at = build.mul(loop.index, panel)
+            ask_for(build, build.gep(later, [build.mul(loop.index, args[10])]))
             column = [_load(build, build.gep(broad, [build.add(at, whole(k * wide))]), vector) for k in range(vectors)]
             for i, row in enumerate(sums):
                 number = build.load(build.gep(tall, [build.add(at, whole(i))]))
@@ -97,21 +101,24 @@ def _load(build: ir.IRBuilder, pointer: ir.Value, vector: ir.VectorType) -> ir.V
 _tile1, _tile2, _tile3 = _tile(1), _tile(2), _tile(3)
 
 
-@intrinsic
-def _lay(context, X, i, j, shift, left, p, k):
-    """left[p, k] = X[i, j:…] − shift[j:…], a panel's row at a time: as a loop it would ask each time what overlaps."""
+def _lay(vectors: int) -> Any:
+    """left[p, k, a:…] = X[i, j:…] − shift[j:…], so many vectors: as a loop it would ask each time what overlaps."""
+
+    def lay(context, X, i, j, shift, left, p, k, a):
+        whole = types.intp
+        return types.void(X, whole, whole, shift, left, whole, whole, whole), emit
 
     def emit(context, build, signature, args):
         X, shift, left = (context.make_array(signature.args[at])(context, build, args[at]) for at in (0, 3, 4))
-        i, j, p, k = (args[at] for at in (1, 2, 5, 6))
+        i, j, p, k, a = (args[at] for at in (1, 2, 5, 6, 7))
         narrow = signature.args[4].dtype == types.float32
         real = ir.FloatType() if narrow else ir.DoubleType()
         read = ir.FloatType() if signature.args[0].dtype == types.float32 else real
         wide = _WIDE * (2 if narrow else 1)
         most, panel = (build.extract_value(left.shape, axis) for axis in (1, 2))
         source = build.gep(X.data, [build.add(build.mul(i, build.extract_value(X.shape, 1)), j)])
-        target = build.gep(left.data, [build.mul(build.add(build.mul(p, most), k), panel)])
-        for v in range(3):
+        target = build.gep(left.data, [build.add(build.mul(build.add(build.mul(p, most), k), panel), a)])
+        for v in range(vectors):
             at = [ir.IntType(64)(v * wide)]
             x = _load(build, build.gep(source, at), ir.VectorType(read, wide))
             x = x if read == real else build.fpext(x, ir.VectorType(real, wide))
@@ -120,28 +127,59 @@ def _lay(context, X, i, j, shift, left, p, k):
             build.store(build.fsub(x, c), place, align=4)
         return context.get_dummy_value()
 
-    return types.void(X, types.intp, types.intp, shift, left, types.intp, types.intp), emit
+    return intrinsic(lay)
+
+
+_lay1, _lay3 = _lay(1), _lay(3)
 
 
 @njit(nogil=True)
-def _pack(X, R, weights, shift, left, right):
-    """(x − c, r, 1) of some rows into the panels of ``left``, and the same times their weights into ``right``."""
-    n, d = X.shape
-    t, panel = R.shape[1], left.shape[2]
-    full = d // panel
-    for k in range(n):
+def _pack(X, R, weights, shift, left, right, start, first, last):
+    """(x − c, r, 1) into rows first to last of the panels of ``left``, and times the weights into those of ``right``.
+
+    The rows of X are those from ``start`` + first on.
+    """
+    d, t, panel = X.shape[1], R.shape[1], left.shape[2]
+    full, wide = d // panel, panel // 3
+    more = (d - full * panel) // wide  # vectors of the last panel, and then single numbers
+    for k in range(first, last):
+        i = start + k
         for p in range(full):
-            _lay(X, k, p * panel, shift, left, p, k)
-        for j in range(full * panel, d):
-            left[full, k, j - full * panel] = X[k, j] - shift[j]
-        for j in range(t):
-            left[(d + j) // panel, k, (d + j) % panel] = R[k, j]
-        left[(d + t) // panel, k, (d + t) % panel] = 1.0
+            _lay3(X, i, p * panel, shift, left, p, k, 0)
+        for v in range(more):
+            _lay1(X, i, full * panel + v * wide, shift, left, full, k, v * wide)
+        for j in range(full * panel + more * wide, d):
+            left[full, k, j - full * panel] = X[i, j] - shift[j]
+    for j in range(d, d + t + 1):
+        p, a = j // panel, j % panel
+        for k in range(first, last):
+            left[p, k, a] = R[start + k, j - d] if j < d + t else 1.0
     if weights.shape[0] > 0:
         for p in range(left.shape[0]):
-            for k in range(n):
+            for k in range(first, last):
                 for j in range(panel):
-                    right[p, k, j] = weights[k] * left[p, k, j]
+                    right[p, k, j] = weights[start + k] * left[p, k, j]
+
+
+@njit(nogil=True)
+def _multiply(left, right, rows, X, stop, out):
+    """Add the product of a block to ``out``; meanwhile as many rows of X, from ``stop`` on, come into a cache."""
+    d, panel = X.shape[1], left.shape[2]
+    wide, tiles = panel // 3, left.shape[0] * d // (2 * _TALL) + 1  # of these there are a few more
+    size = X.itemsize * d
+    ahead, stride = size * stop, size // tiles + 1
+    for q in range(left.shape[0]):
+        last = min(panel, out.shape[1] - q * panel) // wide
+        for column in range(0, min(d, (q + 1) * panel), _TALL):
+            p, a = column // panel, column % panel
+            first = a // wide if p == q else 0
+            if last - first == 3:
+                _tile3(left, right, rows, p, a, q, first, out, X, ahead, stride)
+            elif last - first == 2:
+                _tile2(left, right, rows, p, a, q, first, out, X, ahead, stride)
+            elif last - first == 1:
+                _tile1(left, right, rows, p, a, q, first, out, X, ahead, stride)
+            ahead += rows * stride
 
 
 @njit(nogil=True)
@@ -151,68 +189,59 @@ def gram_rows(X, R, weights, shift, left, right, out):
     ``left`` and ``right`` are blocks of panels (see `panels`), zero in the columns that are not used; without weights
     (an array of length 0) they are the same one. Their type says in which precision rows of a block are multiplied.
     """
-    d, panel = X.shape[1], left.shape[2]
-    wide, tiles = panel // 3, left.shape[0] * d // (2 * _TALL) + 1
-    for start in range(0, X.shape[0], left.shape[1]):
-        rows = min(left.shape[1], X.shape[0] - start)
-        some = slice(start, start + rows)
-        _pack(X[some], R[some], weights[some], shift, left, right)
-        ahead = X.itemsize * d * (start + rows)
-        few = 1 + X.itemsize * d * rows // (LINE * tiles)  # all of the next block, by the time that it is packed
-        for q in range(left.shape[0]):
-            last = min(panel, out.shape[1] - q * panel) // wide
-            for column in range(0, min(d, (q + 1) * panel), _TALL):
-                p, a = column // panel, column % panel
-                first = a // wide if p == q else 0
-                if last - first == 3:
-                    _tile3(left, right, rows, p, a, q, first, out)
-                elif last - first == 2:
-                    _tile2(left, right, rows, p, a, q, first, out)
-                elif last - first == 1:
-                    _tile1(left, right, rows, p, a, q, first, out)
-                for _ in range(few):
-                    fetch(X, ahead)
-                    ahead += LINE
+    n, most = X.shape[0], left.shape[1]
+    for start in range(0, n, most):
+        rows = min(most, n - start)
+        _pack(X, R, weights, shift, left, right, start, 0, rows)
+        _multiply(left, right, rows, X, start + rows, out)
+
+
+@njit(nogil=True)
+def _fold(words, first, last, lanes, depth, odd, exponent, lowest, sums, prints):
+    """Fold some of the words, which begin with a block, into ``sums``; the print of a block when it is complete."""
+    carries, at = uint64(0), first
+    while at < last:
+        lane = at % lanes
+        count = min(last - at, lanes - lane)
+        line, place = words[at : at + count], sums[lane : lane + count]
+        for k in range(count):
+            word = line[k]
+            place[k] += word
+            carries |= (word & exponent) + lowest
+        at += count
+        if at % (lanes * depth) == 0:
+            total = uint64(0)
+            for k in range(lanes):
+                total += ((sums[k] >> uint64(31)) ^ sums[k]) * odd[k]
+                sums[k] = 0
+            prints[at // (lanes * depth) - 1] = total
+    return carries
 
 
 @njit(nogil=True)
 def fold_blocks(words, lanes, depth, odd, exponent, lowest, prints):
     """Fingerprints of consecutive blocks of lanes·depth words into ``prints``; returns the OR of the carries."""
     sums = np.zeros(lanes, dtype=np.uint64)
-    carries = uint64(0)
-    at = 0
-    for block in range(prints.shape[0]):
-        sums[:] = 0
-        for _ in range(depth):
-            line = words[at : at + lanes]
-            for lane in range(lanes):
-                word = line[lane]
-                sums[lane] += word
-                carries |= (word & exponent) + lowest
-            at += lanes
-        total = uint64(0)
-        for lane in range(lanes):
-            total += ((sums[lane] >> uint64(31)) ^ sums[lane]) * odd[lane]
-        prints[block] = total
-    return carries
+    return _fold(words, 0, prints.shape[0] * lanes * depth, lanes, depth, odd, exponent, lowest, sums, prints)
 
 
 @njit(nogil=True)
 def gram_and_fold(X, R, weights, shift, left, right, out, words, lanes, depth, odd, exponent, lowest, prints):
-    """`gram_rows` of X and `fold_blocks` of its words by turns: the second finds in a cache what the first has read.
+    """`gram_rows` of X and `fold_blocks` of its words by turns: the one finds in a cache what the other has read.
 
-    Rows and blocks end at different places, so the turns are of about the same numbers only.
+    Rows and words end at different places, so the turns are of about the same numbers only.
     """
-    n, blocks = X.shape[0], prints.shape[0]
-    carries = uint64(0)
-    done = 0
-    for k in range(max(1, blocks)):
-        stop = n if k + 1 >= blocks else n * (k + 1) // blocks
-        gram_rows(X[done:stop], R[done:stop], weights, shift, left, right, out)
-        done = stop
-        if k < blocks:
-            some = words[k * lanes * depth : (k + 1) * lanes * depth]
-            carries |= fold_blocks(some, lanes, depth, odd, exponent, lowest, prints[k : k + 1])
+    n, most, count = X.shape[0], left.shape[1], prints.shape[0] * lanes * depth
+    sums, carries, done = np.zeros(lanes, dtype=np.uint64), uint64(0), 0
+    for start in range(0, n, most):
+        rows = min(most, n - start)
+        for first in range(0, rows, _FEW):
+            last = min(rows, first + _FEW)
+            upto = count * (start + last) // n
+            carries |= _fold(words, done, upto, lanes, depth, odd, exponent, lowest, sums, prints)
+            done = upto
+            _pack(X, R, weights, shift, left, right, start, first, last)
+        _multiply(left, right, rows, X, start + rows, out)
     return carries
 
 

@@ -28,6 +28,7 @@ from certifit._types import Array, Record
 from certifit.design import (
     Cholesky,
     Design,
+    GramSums,
     Moments,
     MomentSums,
     add_to_pair,
@@ -75,7 +76,7 @@ class _Quadratic:
     alpha: Array  # (t,)
     prior: Array  # (t, d)
     fit_intercept: bool
-    taken: tuple[Array, Array, Array] | None  # sums for the moments, where they are known
+    taken: GramSums | None  # sums for the moments, where they are known
 
     @property
     def root(self) -> Array | None:
@@ -295,22 +296,20 @@ def _normal_equations(
         size = float(np.linalg.norm(step * D) / np.maximum(np.linalg.norm(W * D), 1e-300))
         if refined is not None and not np.any(task.alpha):
             stats["rss"] = squares - sums**2 / m.total - np.einsum("td,dt->t", step, G)
-            stats["tss"] = np.square(task.Y - m.target_mean).sum(axis=0)
+            stats["tss"] = m.target_squares
     if (refined is not None and size > refined) or (careful and size > 1e-10):
         return None
     if refined is None and worst >= _CLEAN and not np.any(task.alpha):
-        stats["rss"], stats["tss"] = _from_moments(task, m, W)
-    if len(factors) == 1:
+        stats["rss"], stats["tss"] = _from_moments(m, W), m.target_squares
+    if len(factors) == 1 and not np.any(task.alpha):  # inference is for least squares without a penalty
         stats["factor"] = Factor(next(iter(factors.values())).inverse_root() / D[:, None], m.mean, m.total)
     return W, b, stats
 
 
-def _from_moments(task: _Quadratic, m: Moments, W: Array) -> tuple[Array | None, Array]:
-    """Residual sums of squares without another pass (None where too much would cancel), and those around the mean."""
-    R = task.Y - m.target_mean
-    total = np.einsum("it,it->t", R, R if task.weights is None else R * task.weights[:, None])
-    rss = total - 2.0 * np.einsum("td,dt->t", W, m.cross) + np.einsum("td,de,te->t", W, m.gram, W, optimize=True)
-    return (rss if np.all(rss > 1e-4 * total) else None), total
+def _from_moments(m: Moments, W: Array) -> Array | None:
+    """Residual sums of squares without another pass; None where too much would cancel."""
+    rss = m.target_squares - 2.0 * np.einsum("td,dt->t", W, m.cross) + np.einsum("td,dt->t", W, m.gram @ W.T)
+    return rss if np.all(rss > 1e-4 * m.target_squares) else None
 
 
 @dataclass(frozen=True)
