@@ -211,7 +211,7 @@ class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, 
     def form(self, q): return total(a**2 / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
     def reach(self, rows):
         """The largest xᵀA⁻¹x = ‖Tx‖² of rows of single numbers, T = D^-½L⁻¹. In whole numbers: a column of x in its unit 2^f, T2^f in
-        one unit with ends l ≤ h. As l ≤ T2^f ≤ h, an entry of Tx is no farther from Σ lx than Σ (h − l) max |x|, which is `off`."""
+        one unit with ends a ≤ b. As a ≤ T2^f ≤ b, an entry of Tx is no farther from Σ ax than Σ (b − a) max |x|, which is `off`."""
         m, columns = range(len(self.D)), [aligned(c) for c in zip(*rows)]
         need(rows and all(low == high for low, high, _ in columns), "no rows, or rows that are not single numbers")
         inverse = [self.forward([int(i == j) for i in m]) for j in m]  # the columns of L⁻¹, which are zero above the diagonal
@@ -219,7 +219,7 @@ class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, 
         low, high, unit = aligned(T)
         parts = [slice(k * (k + 1) // 2, (k + 1) * (k + 2) // 2) for k in m]  # the rows of T, up to the diagonal
         top = [max(map(abs, c)) for c, _, _ in columns]
-        off = [sum((h - l) * t for l, h, t in zip(low[row], high[row], top)) for row in parts]
+        off = [sum((b - a) * t for a, b, t in zip(low[row], high[row], top)) for row in parts]
         T, least_, most = [low[row] for row in parts], 0, 0
         for x in zip(*(c for c, _, _ in columns)):
             far = [abs(sum(map(operator.mul, t, x))) for t in T]
@@ -259,7 +259,9 @@ def elastic(rho, lam, w, q, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its ter
     need(0 < rho <= 1, "no mixing parameter"); value = lam * (rho * total(abs(v) for v in w) + (1 - rho) * total(v**2 for v in w) / 2)
     if not (1 - rho).zero(): return value, value + total((abs(v) - rho * lam).max0()**2 for v in q) / (2 * (1 - rho) * lam) - inner
     need(all(abs(v) <= lam for v in q), "the dual variables are not in the dual ball"); return value, value - inner
-def norm(v, p): v = [abs(a) for a in v if not a.zero()]; return exp(log(total(exp(p * log(a)) for a in v)) / p) if v else N(0)
+def norm(v, p):  # the p-norm, from shares of the largest number, whose powers do not overflow
+    v = [abs(a) for a in v if not a.zero()]; top = largest(v).ends()[1] if v else N(0)
+    return top * exp(log(total(exp(p * log(a / top)) for a in v)) / p) if v else top
 def penalty(spec, lam, W, Q):  # (ΛR(W), Λ[R(W) + R*(V) − V·W]) for coefficients W, one row an output, and Q = ΛV
     name, p = spec.name, spec.params; need(lam > 0, "without a penalty dual variables prove nothing")
     w, q = [v for row in W for v in row], [v for row in Q for v in row]; inner = dot(w, q)

@@ -70,6 +70,8 @@ FITS = {
     ),
     "a gap of the last row of many bits": (NuSVC(), [[-0.46, 0.67, -0.89], [1.15, -1.62, 0.72], [0.8, -3.32, 1.8]], [1, 0, 1], [1e7, 4e-79, 3e-105]),
     "counts of hardly any weight": (DecisionTreeRegressor(criterion="poisson", max_depth=2), [[0.7], [2.4], [2.8], [1.4]], [1, 2, 0, 1], [2e237, 9e137, 5e-258, 4e90]),
+    "odds of e to the −300,000": (LogisticRegression(), [[1.0], [2.0], [-1.0], [-2.0], [-1e6], [1e6]], [1, 1, 0, 1, 0, 1], None),
+    "clusters of a matrix that nearly cancels": (KMeans(4, random_state=0), [[-3.0, 3.0], [1.0, -2.0], [-2.0, 2.0], [1.0, -3.0], [2.0, -3.0]], None, None),
     "huge counts": (DecisionTreeRegressor(criterion="poisson", max_depth=1, ccp_alpha=0.05), LINE[:2], [8e159, 1e160], [0.3, 0.4]),
 }  # fmt: skip
 
@@ -263,6 +265,16 @@ def test_the_checker_compares_no_groups_for_several_targets():
     assert evidence["group"][0] >= 0
     with pytest.raises(checker.Refused, match="rules that do not fit"):
         checker.check_of("tree-general")(table, checker.Record(record, value=means))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_of_clusters_far_from_the_origin_are_no_better_than_in_exact_arithmetic(seed):
+    """Rounded means made the bound of many a little larger than the one that the checker proves."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(5, 2)) + 10.0 ** rng.integers(6, 12)
+    certificate = KMeans(2, n_init=2, random_state=0).fit(X).certificate_
+    assert certificate.bound_method == "closed form"
+    assert refused_by_checker(certificate, X, None, None) is None
 
 
 def test_clusters_whose_eigenvalues_differ_by_more_than_floats_hold():

@@ -151,6 +151,7 @@ def closed_form(X: Array, weights: Array, labels: Array, t: float) -> tuple[Arra
     y = q(d² − t/W) with d the distance to the mean of the own cluster, and between clusters a and b the rank-one block
     r rᵀ′/ρ with r = q(½W_b(d_b² − d_a²) + ½t(W_b/W_a + 1)). Whatever comes out is checked.
     """
+    X = X - X[weights.argmax()]  # means of rows far from the origin would be rounded more than the rows differ
     names = np.unique(labels[weights > 0])
     q = np.sqrt(weights)
     W = np.array([weights[labels == c].sum() for c in names])
@@ -293,6 +294,9 @@ class Clustering(Kind):
         found, method = _Clusters(data, evidence), evidence["method"]
         value, reassigned, shifted, moved = _gains(data, found)
         bound = _BOUNDS[method](data, found, evidence) if method in _BOUNDS else 0.0
+        if method == "closed form":  # yᵀq + kt is the cost about the means, but for the rounding of y
+            best = value - Ball(shifted) - Ball(float(evidence["shift"])) * float(found.k)
+            bound = max(min(bound, float(best.lower)), 0.0)
         gap = (value - bound).maximum(0.0)
         no_gap = float(gap.upper) <= 0.0
         excess = Ball(0.0) if no_gap else gap / Ball(bound) if bound > 0 else Ball(np.inf)

@@ -35,11 +35,12 @@ def least_eigenvalue(S: Array) -> float:
 
 
 def _shift(X: Array, weights: Array, y: Array, t: float, N: Array) -> float:
-    """What has to be added to the diagonal for Cholesky to run through."""
-    S = slack_matrix(X, weights, y, t, N)[0].mid
-    S = np.tril(S) + np.tril(S, -1).T
+    """What has to be added to the diagonal for Cholesky to run through, also where y, N and S are not rounded."""
+    slack = slack_matrix(X, weights, y, t, N)[0]
+    S = np.tril(slack.mid) + np.tril(slack.mid, -1).T
     size = max(float(np.abs(S).max(initial=0.0)), 1e-300)
-    return max(-least_eigenvalue(S), 0.0) * (1.0 + 1e-9) + 8.0 * len(S) * 2.0**-53 * size
+    off = 8.0 * len(S) * 2.0**-53 * size + 2.0 * float(np.linalg.norm(slack.rad))  # S may be small beside its terms
+    return max(-least_eigenvalue(S), 0.0) * (1.0 + 1e-9) + off
 
 
 def closed_form_evidence(X: Array, weights: Array, labels: Array, k: int) -> tuple[float, dict[str, Any]]:
@@ -67,13 +68,14 @@ def closed_form_evidence(X: Array, weights: Array, labels: Array, k: int) -> tup
 
 def _largest_scatter(X: Array, weights: Array, labels: Array) -> float:
     """The largest eigenvalue of the scatter matrices of the clusters."""
-    worst = 0.0
+    worst, X = 0.0, X - X[weights.argmax()]
     for c in np.unique(labels):
         rows = labels == c
         w = weights[rows]
         if w.sum() > 0:
             T = (X[rows] - w @ X[rows] / w.sum()) * np.sqrt(w)[:, None]
-            worst = max(worst, float(np.linalg.norm(T, 2)) ** 2)
+            length = float(np.linalg.norm(T, 2))
+            worst = max(worst, length * length)  # infinite where it overflows; a power would raise
     return worst
 
 
