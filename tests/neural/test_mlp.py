@@ -192,6 +192,15 @@ def test_the_radius_of_a_linear_network_is_exact():
     assert not np.any(labels_hold(single, "identity", X, codes, 1.001 * exact))
 
 
+def test_a_huge_weight_of_a_unit_that_is_never_negative_pulls_one_way_only():
+    """A rectified unit in [0, h] times 1e300 helps its class or does nothing; rounding must not make it hurt."""
+    # Units max(x, 0), which is off at some points of both boxes, and max(1 − x, 0): both speak for class 1 only.
+    layers = [(np.array([[1.0, -1.0]]), np.array([0.0, 1.0])), (np.array([[0.0, 1e300], [0.0, 1.0]]), np.zeros(2))]
+    X, codes = np.array([[-0.05], [0.05]]), np.array([1, 1])
+    assert np.all(labels_hold(layers, "relu", X, codes, np.array([0.1, 0.1])))
+    assert not np.any(labels_hold(layers, "relu", X, 1 - codes, np.array([0.1, 0.1])))
+
+
 def test_radius_certificates_are_refused_when_changed():
     model = small().fit(X, THREE)
     c = model.certify_radius(X)

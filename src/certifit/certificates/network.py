@@ -94,16 +94,23 @@ def labels_hold(layers: Layers, activation: str, X: Array, codes: Array, radius:
     with np.errstate(all="ignore"):
         wide = np.repeat(np.asarray(radius, dtype=float)[:, None], X.shape[1], axis=1)
         a = hidden(layers, activation, Ball(X, np.where(wide > 0, np.nextafter(wide, np.inf), 0.0)))
+        # A middle and a radius say of [0, h] that it may be a little below zero, which a weight of 1e300 would show.
+        low, high = np.maximum(a.lower, 0.0 if activation in ("relu", "logistic") else -np.inf), a.upper
         W, b = layers[-1]
         if W.shape[1] == 1:
-            score = (dot(a, W) + b).reshape(-1)
-            return np.where(codes == 1, score.lower > 0, score.upper < 0)
+            above, below = (_least(low, high, ball(sign * W)) + sign * b for sign in (1.0, -1.0))
+            return np.where(codes == 1, above.lower[:, 0] > 0, below.lower[:, 0] > 0)
         sure = np.zeros(len(X), dtype=bool)
         for c in np.unique(codes):
             rows, others = codes == c, np.arange(W.shape[1]) != c
-            ahead = dot(a[rows], ball(W[:, [c]]) - W[:, others]) + (ball(b[[c]]) - b[others])
+            ahead = _least(low[rows], high[rows], ball(W[:, [c]]) - W[:, others]) + (ball(b[[c]]) - b[others])
             sure[rows] = np.all(ahead.lower > 0, axis=1)
         return sure
+
+
+def _least(low: Array, high: Array, weights: Ball) -> Ball:
+    """The least sum of weights times numbers between two ends."""
+    return dot(low, weights.maximum(0.0)) + dot(high, weights.minimum(0.0))
 
 
 def _forward(layers: Layers, activation: str, X: Matrix) -> tuple[list[Any], list[Ball]]:
