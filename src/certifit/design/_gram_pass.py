@@ -135,10 +135,11 @@ class GramSum:
 
     def parts(self) -> tuple[Array, Array, Array]:
         """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
+        from certifit.loops.gram import symmetric
+
         d, t = len(self.shift), self.targets
-        gram = self.sums[:d, :d].copy()
-        np.copyto(gram, gram.T.copy(), where=np.tri(d, k=-1, dtype=bool))
-        return gram, self.sums[:d, d : d + t].copy(), self.sums[:d, d + t].copy()
+        found = symmetric(self.sums, d, self._left.shape[2] // 3)
+        return found[:d].copy(), found[d : d + t].T.copy(), found[d + t].copy()
 
 
 class GramBeside:

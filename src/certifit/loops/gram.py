@@ -31,18 +31,19 @@ from llvmlite import ir
 from numba import types, uint64
 from numba.core import cgutils
 
+from certifit._types import Array
 from certifit.loops._jit import njit
 from certifit.loops._vectors import LANES, ask_for, filled, intrinsic
 
 _TALL = LANES or 4
 _WIDE = LANES or 4
-_FEW = 16  # rows that are folded and packed by turns: they stay in the nearest cache
 
 
-def _tile(vectors: int) -> Any:
-    """A tile: the product of ``_TALL`` columns of left (from a on, in panel p) and so many vectors of right.
+def _tile(tall: int, vectors: int) -> Any:
+    """A tile: the product of so many columns of left (from a on, in panel p) and so many vectors of right.
 
-    The vectors are those from v on of panel q. The product is added to ``out`` where it belongs in XᵀX.
+    The vectors are those from v on of panel q. The product is added to ``out`` where it belongs in XᵀX. With every row
+    a line of X is asked for, from ``ahead`` bytes on: memory is read while the multipliers work.
     """
 
     def tile(context, left, right, rows, p, a, q, v, out, X, ahead, stride):
@@ -67,14 +68,14 @@ def _tile(vectors: int) -> Any:
             return build.gep(block.data, [build.add(build.mul(build.mul(number, most), panel), column)])
 
         zero = ir.Constant(vector, None)
-        sums = [[cgutils.alloca_once_value(build, zero) for _ in range(vectors)] for _ in range(_TALL)]
-        tall, broad = first(left, p, a), first(right, q, b)
+        sums = [[cgutils.alloca_once_value(build, zero) for _ in range(vectors)] for _ in range(tall)]
+        high, broad = first(left, p, a), first(right, q, b)
         with cgutils.for_range(build, rows) as loop:
             at = build.mul(loop.index, panel)
             ask_for(build, build.gep(later, [build.mul(loop.index, args[10])]))
             column = [_load(build, build.gep(broad, [build.add(at, whole(k * wide))]), vector) for k in range(vectors)]
             for i, row in enumerate(sums):
-                number = build.load(build.gep(tall, [build.add(at, whole(i))]))
+                number = build.load(build.gep(high, [build.add(at, whole(i))]))
                 full = filled(build, number, vector)
                 for place, factor in zip(row, column):
                     build.store(build.call(fma, [full, factor, build.load(place)]), place)
@@ -98,7 +99,8 @@ def _load(build: ir.IRBuilder, pointer: ir.Value, vector: ir.VectorType) -> ir.V
     return build.load(build.bitcast(pointer, vector.as_pointer()), align=4)
 
 
-_tile1, _tile2, _tile3 = _tile(1), _tile(2), _tile(3)
+_tile1, _tile2, _tile3 = (_tile(_TALL, vectors) for vectors in (1, 2, 3))
+_half1, _half2, _half3 = (_tile(_TALL // 2, vectors) for vectors in (1, 2, 3))
 
 
 def _lay(vectors: int) -> Any:
@@ -134,15 +136,12 @@ _lay1, _lay3 = _lay(1), _lay(3)
 
 
 @njit(nogil=True)
-def _pack(X, R, weights, shift, left, right, start, first, last):
-    """(x − c, r, 1) into rows first to last of the panels of ``left``, and times the weights into those of ``right``.
-
-    The rows of X are those from ``start`` + first on.
-    """
+def _pack(X, R, weights, shift, left, right, start, rows):
+    """(x − c, r, 1) of so many rows into the panels of ``left``, and the same times their weights into ``right``."""
     d, t, panel = X.shape[1], R.shape[1], left.shape[2]
     full, wide = d // panel, panel // 3
     more = (d - full * panel) // wide  # vectors of the last panel, and then single numbers
-    for k in range(first, last):
+    for k in range(rows):
         i = start + k
         for p in range(full):
             _lay3(X, i, p * panel, shift, left, p, k, 0)
@@ -152,48 +151,78 @@ def _pack(X, R, weights, shift, left, right, start, first, last):
             left[full, k, j - full * panel] = X[i, j] - shift[j]
     for j in range(d, d + t + 1):
         p, a = j // panel, j % panel
-        for k in range(first, last):
+        for k in range(rows):
             left[p, k, a] = R[start + k, j - d] if j < d + t else 1.0
     if weights.shape[0] > 0:
         for p in range(left.shape[0]):
-            for k in range(first, last):
+            for k in range(rows):
                 for j in range(panel):
                     right[p, k, j] = weights[start + k] * left[p, k, j]
 
 
 @njit(nogil=True)
-def _multiply(left, right, rows, X, stop, out):
-    """Add the product of a block to ``out``; meanwhile as many rows of X, from ``stop`` on, come into a cache."""
-    d, panel = X.shape[1], left.shape[2]
-    wide, tiles = panel // 3, left.shape[0] * d // (2 * _TALL) + 1  # of these there are a few more
-    size = X.itemsize * d
-    ahead, stride = size * stop, size // tiles + 1
+def _tiles(left, right, rows, p, a, few, q, first, last, out, X, ahead, stride):
+    """The tile of columns from a on in panel p, ``few`` or ``_TALL`` of them, and vectors first to last of panel q."""
+    if last - first == 3:
+        if few:
+            _half3(left, right, rows, p, a, q, first, out, X, ahead, stride)
+        else:
+            _tile3(left, right, rows, p, a, q, first, out, X, ahead, stride)
+    elif last - first == 2:
+        if few:
+            _half2(left, right, rows, p, a, q, first, out, X, ahead, stride)
+        else:
+            _tile2(left, right, rows, p, a, q, first, out, X, ahead, stride)
+    elif last - first == 1:
+        if few:
+            _half1(left, right, rows, p, a, q, first, out, X, ahead, stride)
+        else:
+            _tile1(left, right, rows, p, a, q, first, out, X, ahead, stride)
+
+
+@njit(nogil=True)
+def _multiply(left, right, rows, X, columns, stop, out):
+    """Add the product of a block to ``out``; meanwhile as many rows of X, from ``stop`` on, come into a cache.
+
+    Columns that fill whole vectors: on and above the diagonal. The others, the targets and the ones are few, and would
+    leave a vector half empty: they are multiplied, as the one side of a tile, with the vectors of all columns.
+    """
+    d, panel, width = X.shape[1], left.shape[2], out.shape[1]
+    wide = panel // 3
+    whole = d // wide * wide
+    count = (columns - whole + _TALL - 1) // _TALL * left.shape[0]
     for q in range(left.shape[0]):
-        last = min(panel, out.shape[1] - q * panel) // wide
-        for column in range(0, min(d, (q + 1) * panel), _TALL):
+        count += min(whole, (q + 1) * panel) // _TALL
+    size = X.itemsize * d
+    ahead, stride = size * stop, size // count + 1
+    for q in range(left.shape[0]):
+        last = min(panel, whole - q * panel) // wide
+        for column in range(0, min(whole, (q + 1) * panel) if last > 0 else 0, _TALL):
             p, a = column // panel, column % panel
             first = a // wide if p == q else 0
-            if last - first == 3:
-                _tile3(left, right, rows, p, a, q, first, out, X, ahead, stride)
-            elif last - first == 2:
-                _tile2(left, right, rows, p, a, q, first, out, X, ahead, stride)
-            elif last - first == 1:
-                _tile1(left, right, rows, p, a, q, first, out, X, ahead, stride)
+            _tiles(left, right, rows, p, a, False, q, first, last, out, X, ahead, stride)
+            ahead += rows * stride
+    for column in range(whole, columns, _TALL):
+        p, a = column // panel, column % panel
+        few = columns - column <= _TALL // 2
+        for q in range(left.shape[0]):
+            last = min(panel, width - q * panel) // wide
+            _tiles(left, right, rows, p, a, few, q, 0, last, out, X, ahead, stride)
             ahead += rows * stride
 
 
 @njit(nogil=True)
 def gram_rows(X, R, weights, shift, left, right, out):
-    """Add (X − c)ᵀS(X − c | R | 1) to ``out``; what stands below its diagonal does not count.
+    """Add (X − c)ᵀS(X − c | R | 1) to ``out``; `symmetric` says where in it.
 
     ``left`` and ``right`` are blocks of panels (see `panels`), zero in the columns that are not used; without weights
     (an array of length 0) they are the same one. Their type says in which precision rows of a block are multiplied.
     """
-    n, most = X.shape[0], left.shape[1]
+    n, most, columns = X.shape[0], left.shape[1], X.shape[1] + R.shape[1] + 1
     for start in range(0, n, most):
         rows = min(most, n - start)
-        _pack(X, R, weights, shift, left, right, start, 0, rows)
-        _multiply(left, right, rows, X, start + rows, out)
+        _pack(X, R, weights, shift, left, right, start, rows)
+        _multiply(left, right, rows, X, columns, start + rows, out)
 
 
 @njit(nogil=True)
@@ -222,7 +251,7 @@ def _fold(words, first, last, lanes, depth, odd, exponent, lowest, sums, prints)
 def fold_blocks(words, lanes, depth, odd, exponent, lowest, prints):
     """Fingerprints of consecutive blocks of lanes·depth words into ``prints``; returns the OR of the carries."""
     sums = np.zeros(lanes, dtype=np.uint64)
-    return _fold(words, 0, prints.shape[0] * lanes * depth, lanes, depth, odd, exponent, lowest, sums, prints)
+    return _fold(words, np.intp(0), prints.shape[0] * lanes * depth, lanes, depth, odd, exponent, lowest, sums, prints)
 
 
 @njit(nogil=True)
@@ -231,18 +260,35 @@ def gram_and_fold(X, R, weights, shift, left, right, out, words, lanes, depth, o
 
     Rows and words end at different places, so the turns are of about the same numbers only.
     """
-    n, most, count = X.shape[0], left.shape[1], prints.shape[0] * lanes * depth
+    n, most, columns = X.shape[0], left.shape[1], X.shape[1] + R.shape[1] + 1
+    count = prints.shape[0] * lanes * depth
     sums, carries, done = np.zeros(lanes, dtype=np.uint64), uint64(0), 0
     for start in range(0, n, most):
         rows = min(most, n - start)
-        for first in range(0, rows, _FEW):
-            last = min(rows, first + _FEW)
-            upto = count * (start + last) // n
-            carries |= _fold(words, done, upto, lanes, depth, odd, exponent, lowest, sums, prints)
-            done = upto
-            _pack(X, R, weights, shift, left, right, start, first, last)
-        _multiply(left, right, rows, X, start + rows, out)
+        upto = count * (start + rows) // n
+        carries |= _fold(words, done, upto, lanes, depth, odd, exponent, lowest, sums, prints)
+        done = upto
+        _pack(X, R, weights, shift, left, right, start, rows)
+        _multiply(left, right, rows, X, columns, start + rows, out)
     return carries
+
+
+def symmetric(out: Array, columns: int, wide: int) -> Array:
+    """(X − c | R | 1)ᵀS(X − c) from what `gram_rows` has added up, for X of so many columns and vectors so wide.
+
+    Among columns that fill whole vectors it is what stands on and above the diagonal; of the others, whole rows.
+
+    Examples
+    --------
+    >>> symmetric(np.array([[1.0, 2.0], [0.0, 3.0]]), 2, 2)
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    found, whole = out[:, :columns].copy(), columns // wide * wide
+    found[:whole, whole:] = out[whole:columns, :whole].T
+    corner = found[:whole, :whole]
+    np.copyto(corner, corner.T.copy(), where=np.tri(whole, k=-1, dtype=bool))
+    return found
 
 
 def panels(columns: int, narrow: bool = False) -> tuple[int, int, int]:
