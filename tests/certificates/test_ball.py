@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from certifit.certificates import Ball, ball, dot, dot_t, rationals, to_float
+from certifit.certificates._row_sums import BlockSums, block_sums
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False)
 vectors = arrays(float, 4, elements=numbers)
@@ -63,6 +64,27 @@ def test_blocked_product_of_a_tall_matrix():
     rng = np.random.default_rng(0)
     A, b = rng.normal(size=(3000, 2)), rng.normal(size=3000)
     assert inside(dot_t(A, b), exact(A).T @ exact(b))
+
+
+@pytest.mark.parametrize("rows", [40, 64, 100, 1000])
+def test_sums_of_blocks_by_absolute_values_and_by_lengths(rows):
+    rng = np.random.default_rng(rows)
+    A, b = rng.normal(size=(1000, 3)), Ball(rng.normal(size=(1000, 2)) * [1.0, 1e8], np.full((1000, 2), 1e-9))
+    slow, quick = BlockSums(b, 3, rows), BlockSums(b, 3, rows)
+    for start in range(0, 1000, rows):
+        part = slice(start, min(1000, start + rows))
+        slow.add(part, A[part], np.empty_like(A[part]))
+        quick.add(part, A[part])
+    lengths = np.sqrt(np.square(A).sum(axis=0)) * (1 + 1e-12)
+    for found in (slow.finish(), quick.finish(lengths)):
+        assert inside(found, exact(A).T @ exact(b.mid))
+        worst = exact(b.mid) + exact(1e-9 * np.sign(A[:, :1]))  # the ends that the first column notices most
+        assert inside(Ball(found.mid[0], found.rad[0]), exact(A[:, 0]) @ worst)
+    assert np.all(quick.finish(lengths).rad >= slow.finish().rad)
+
+
+def test_sums_of_no_rows():
+    assert np.array_equal(block_sums(iter(()), Ball(np.empty(0)), 2).mid, np.zeros(2))
 
 
 @given(x=st.floats(-20, 20), r=st.floats(0, 1e-3))

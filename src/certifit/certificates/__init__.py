@@ -8,9 +8,10 @@ because their answers are checked here.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
+from certifit.certificates._ball import Ball, ball, dot, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
+from certifit.certificates._row_sums import dot_t
 
 if TYPE_CHECKING:  # imported on first use, see below
     from certifit.certificates import (

@@ -16,7 +16,7 @@ A NaN or an overflow makes the radius NaN or infinite: comparisons with it are t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -115,7 +115,7 @@ def gamma(k: int) -> float:
     return k * UNIT / (1.0 - 2.0 * k * UNIT) * (1.0 + 8 * UNIT)
 
 
-def _is_exact(*arrays: Any) -> bool:
+def is_exact(*arrays: Any) -> bool:
     return any(getattr(a, "dtype", None) == np.dtype(object) for a in arrays)
 
 
@@ -124,22 +124,25 @@ def _zero(radius: Array) -> bool:
     return radius.ndim == 0 and radius.dtype != object and radius == 0.0
 
 
-def _up(radius: Numeric) -> Numeric:
+def rounded_up(radius: Numeric) -> Numeric:
     """A radius that also covers the rounding made in computing it (a dozen operations or fewer)."""
-    return radius if _is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + ETA
+    return radius if is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + ETA
 
 
-def _rows_of_block(width: int) -> int:
+def rows_of_block(width: int) -> int:
     return max(1, _ENTRIES // max(1, width))
 
 
-def row_blocks(n: int, width: int) -> list[slice]:
-    """n rows of ``width`` numbers in blocks that a cache holds: a pass over a large table then costs one reading."""
-    step = _rows_of_block(width)
+def row_blocks(n: int, width: int, least: int = 1) -> list[slice]:
+    """n rows of ``width`` numbers in blocks that a cache holds: a pass over a large table then costs one reading.
+
+    ``least`` are the fewest rows of a block, where a short one costs more than what leaves the cache.
+    """
+    step = max(least, rows_of_block(width))
     return [slice(i, min(n, i + step)) for i in range(0, n, step)]
 
 
-def _shares(size: Array, k: int) -> Array:
+def shares(size: Array, k: int) -> Array:
     """γₖ of sizes that are multiplied by anything later on: where that is less than the least float, it is not zero."""
     return np.asarray(gamma(k) * size + ETA * (size > 0.0))
 
@@ -151,7 +154,7 @@ def _products(A: Matrix, b: Array, v: Array) -> tuple[Array, Array]:
     if np.ndim(A) != 2 or np.size(A) <= _ENTRIES:
         return np.asarray(A @ b), np.asarray(np.abs(A) @ v)
     mid, rad = (np.empty((len(A), *b.shape[1:])) for _ in range(2))
-    room = np.empty((min(len(A), _rows_of_block(A.shape[1])), A.shape[1]))
+    room = np.empty((min(len(A), rows_of_block(A.shape[1])), A.shape[1]))
     for part in row_blocks(*A.shape):
         rows = A[part]
         mid[part] = rows @ b
@@ -196,11 +199,11 @@ class Ball:
             Ends of the interval, low ≤ high.
         """
         low, high = np.asarray(low), np.asarray(high)
-        exact = _is_exact(low, high)
+        exact = is_exact(low, high)
         half = rational(0.5) if exact else 0.5
         mid = low * half + high * half
         rad = np.maximum(high - mid, mid - low)
-        return cls(mid, rad if exact else _up(rad + UNIT * np.abs(mid)))
+        return cls(mid, rad if exact else rounded_up(rad + UNIT * np.abs(mid)))
 
     # -- what is known ------------------------------------------------------------------------------
     @property
@@ -256,7 +259,7 @@ class Ball:
     def _rounded(self, mid: Array, rad: Numeric) -> Ball:
         if mid.dtype == object:
             return Ball(mid, rad)
-        return Ball(mid, _up(rad + UNIT * np.abs(mid)))
+        return Ball(mid, rounded_up(rad + UNIT * np.abs(mid)))
 
     def _meet(self, other: Numeric) -> tuple[Ball, Ball]:
         """Both operands as balls of one dtype: exact as soon as one of them is."""
@@ -330,11 +333,11 @@ class Ball:
             k = self.mid.size
             error = UNIT * abs(total) + gamma(k + 4) * lost * (1.0 + 2 * gamma(k + 4))
             rad = k * self.rad if self.rad.ndim == 0 else (1.0 + gamma(k)) * np.broadcast_to(self.rad, self.shape).sum()
-            return Ball(np.asarray(total), _up(np.asarray(rad + error)))
+            return Ball(np.asarray(total), rounded_up(np.asarray(rad + error)))
         rad = np.broadcast_to(self.rad, self.mid.shape)
         k = self.mid.shape[axis]
         error = gamma(k) * np.abs(self.mid).sum(axis=axis) + (1.0 + gamma(k)) * rad.sum(axis=axis)
-        return Ball(self.mid.sum(axis=axis), _up(error))
+        return Ball(self.mid.sum(axis=axis), rounded_up(error))
 
     def max(self) -> Ball:
         """The largest entry."""
@@ -480,7 +483,7 @@ def dot(A: Numeric, B: Numeric) -> Ball:
     """
     a, a_rad = (A.mid, A.rad) if isinstance(A, Ball) else (A, None)
     b, b_rad = (B.mid, B.rad) if isinstance(B, Ball) else (np.asarray(B), None)
-    if _is_exact(a, b):
+    if is_exact(a, b):
         a, b = rationals(a), rationals(b)
         rad: Any = rationals(np.zeros(()))
         if b_rad is not None:
@@ -492,54 +495,10 @@ def dot(A: Numeric, B: Numeric) -> Ball:
         return Ball(np.asarray(a @ b), rad)
     k = a.shape[-1]
     size = np.abs(b)
-    inner = _shares(size, k + 2)
+    inner = shares(size, k + 2)
     if b_rad is not None:
         inner = inner + np.broadcast_to(b_rad, b.shape)
     mid, rad = _products(a, b, inner)
     if a_rad is not None and np.any(a_rad):
         rad = rad + np.broadcast_to(a_rad, a.shape) @ (size if b_rad is None else size + b_rad)
-    return Ball(mid, _up(rad * (1.0 + 2 * gamma(k + 2)) + k * ETA))
-
-
-def dot_t(A: Numeric, b: Numeric) -> Ball:
-    """Aᵀ @ b for an exact A (array or sparse), with its rounding bound.
-
-    Parameters
-    ----------
-    A : array or sparse matrix of shape (n, d)
-    b : array or Ball of shape (n,)
-
-    Examples
-    --------
-    >>> dot_t(np.array([[1.0, 2.0], [3.0, 4.0]]), np.ones(2)).mid.tolist()
-    [4.0, 6.0]
-    """
-    if _is_exact(A) or (isinstance(b, Ball) and b.exact):
-        return dot(rationals(A).T, b)
-    b = ball(b)
-    if not scipy.sparse.issparse(A):
-        return block_sums(((part, A[part]) for part in row_blocks(*A.shape)), b, A.shape[1])
-    n, inner = A.shape[0], np.broadcast_to(_shares(np.abs(b.mid), A.shape[0] + 2) + b.rad, b.mid.shape)
-    return Ball(A.T @ b.mid, _up(abs(A).T @ inner * (1.0 + 2 * gamma(n + 2)) + n * ETA))
-
-
-def sum_slack(n: int) -> float:
-    """The relative error of Σ w t over n rows, of Σ w |t|, where each t comes from up to three roundings itself."""
-    return gamma(n + 4) * (1.0 + 2 * gamma(n + 4)) * (1.0 + 16 * UNIT)
-
-
-def block_sums(blocks: Iterable[tuple[slice, Array]], b: Ball, width: int) -> Ball:
-    """Aᵀ @ b with its rounding bound, for an exact A that comes in the blocks of `row_blocks`.
-
-    Sums within a block come first, which makes the longest chain of additions, and so the bound, shorter.
-    """
-    n = len(b)
-    step = _rows_of_block(width)
-    k = min(n, step) + n // step + 1
-    inner = np.broadcast_to(_shares(np.abs(b.mid), k + 2) + b.rad, b.mid.shape)
-    mid, rad = np.zeros((width, *b.mid.shape[1:])), np.zeros((width, *b.mid.shape[1:]))
-    room = np.empty((min(n, step), width))
-    for part, A in blocks:
-        mid += A.T @ b.mid[part]
-        rad += np.abs(A, out=room[: len(A)]).T @ inner[part]
-    return Ball(mid, _up(rad * (1.0 + 2 * gamma(n + 2)) + n * ETA))
+    return Ball(mid, rounded_up(rad * (1.0 + 2 * gamma(k + 2)) + k * ETA))

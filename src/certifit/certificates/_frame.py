@@ -11,30 +11,22 @@ import scipy.linalg
 import scipy.sparse
 
 from certifit._types import Array, Bools, Matrix
-from certifit.certificates._ball import (
-    ETA,
-    UNIT,
-    Ball,
-    block_sums,
-    dot_t,
-    gamma,
-    row_blocks,
-    shifted,
-    to_float,
-)
+from certifit.certificates._ball import ETA, UNIT, Ball, gamma, row_blocks, shifted, to_float
+from certifit.certificates._row_sums import BlockSums, block_sums, dot_t
 
 _LIGHT = -900  # rows whose weight is below 2^−900 of the largest are left out of H, which only makes H smaller
 _TAME = 1e60  # squared lengths of columns up to this, and down to its reciprocal, neither overflow nor vanish
 _VANISHED = 1e-220  # more than underflow takes of a product of such columns, once their lengths are about one
+_PRODUCT = 1024  # rows below which a product of columns costs more to begin and to end than to do
 _SAMPLE = 4096  # rows from which the middle of a table is taken
 _FAINT = 2.0**-400  # a column this small after scaling has lost digits to underflow: no factor
 
 
-def times_power(values: Array, power: Array) -> Array:
+def times_power(values: Array, power: Array, out: Array | None = None) -> Array:
     """values · 2^power as `numpy.ldexp` gives it; by a product, which is faster, where 2^power is a float."""
     if np.all(np.abs(power) <= 1000):
-        return np.asarray(values * np.ldexp(1.0, power))
-    return np.asarray(np.ldexp(values, power))
+        return np.multiply(values, np.ldexp(1.0, power), out=out)
+    return np.asarray(np.ldexp(values, power, out=out))
 
 
 def rounded(x: Ball) -> Ball:
@@ -60,21 +52,29 @@ class Frame:
     power: Array
     faint: Bools  # columns of √s A that have lost digits to underflow
     fit_intercept: bool
+    residuals: Ball | None = None  # ρ, (n, t), weighted
     products: Array | None = None  # of √s A·2^−half with itself, where nothing overflows or vanishes in them
+    pull: Ball | None = None  # Aᵀρ, where it was formed in the same read of the table
+    largest: Array | None = None  # entries of the columns of X − c in size, where they were seen on the way
 
     @classmethod
-    def of(cls, X: Matrix, weights: Array, fit_intercept: bool, ridge: float = 0.0) -> Frame:
-        """The frame of these rows; ``ridge`` is the curvature that a penalty adds to each of the d columns."""
+    def of(
+        cls, X: Matrix, weights: Array, fit_intercept: bool, ridge: float = 0.0, residuals: Ball | None = None
+    ) -> Frame:
+        """The frame of these rows; ``ridge`` is the curvature that a penalty adds to each of the d columns.
+
+        ``residuals`` are those, times the weights and (n, t), whose `half_gradient` is asked for later.
+        """
         d = X.shape[1]
         top = float(np.max(weights, initial=0.0))
         half = int(np.frexp(top)[1]) // 2
         root = np.sqrt(np.ldexp(np.where(weights < np.ldexp(top, _LIGHT), 0.0, weights), -2 * half))
-        centre = np.zeros(d) if scipy.sparse.issparse(X) or not fit_intercept else _middle(X, root)
+        centre = np.zeros(d) if scipy.sparse.issparse(X) or not fit_intercept else middle(X, root)
         level, none = np.zeros(d + fit_intercept, dtype=int), np.zeros(d + fit_intercept, dtype=bool)
-        frame = cls(X, level, root, half, centre, level, none, fit_intercept)
-        products = None if scipy.sparse.issparse(X) else frame._tame_products()
-        if products is not None:
-            frame, size = replace(frame, products=products), np.sqrt(np.diag(products))
+        frame = cls(X, level, root, half, centre, level, none, fit_intercept, residuals)
+        tame = None if scipy.sparse.issparse(X) else frame._tame_products()
+        if tame is not None and tame.products is not None:
+            frame, size = tame, np.sqrt(np.diag(tame.products))
         else:
             frame, size = frame._levelled()
         power = frame.level + half + _exponents(size * np.sqrt(0.5))
@@ -82,20 +82,55 @@ class Frame:
             power[:d] = np.maximum(power[:d], int(np.frexp(ridge)[1]) // 2)
         return replace(frame, power=power)
 
-    def _tame_products(self) -> Array | None:
-        """BᵀB for B = √s A·2^−half in one read of the table, with columns as they are (level zero).
+    def _tame_products(self) -> Frame | None:
+        """With BᵀB for B = √s A·2^−half and Aᵀρ, in one read of the table with columns as they are (level zero).
 
         None where squares of very large or small numbers might overflow or vanish: then columns are scaled first.
         """
-        p, plain = len(self.level), bool(np.all(self.root == 1.0))
-        found = np.zeros((p, p))
+        d, p = len(self.centre), len(self.level)
+        plain, moved = bool(np.all(self.root == 1.0)), bool(np.any(self.centre))
+        rho = self._widened
+        found, parts = np.zeros((p, p)), row_blocks(len(self.root), d, _PRODUCT)
+        rows = parts[0].stop if parts else 0
+        sums = None if rho is None else BlockSums(rho, d, rows)
+        rooms, largest = [np.empty((rows, d)) for _ in range(2)], np.zeros(d)
         with np.errstate(all="ignore"):
-            for part, A in self.blocks():
-                if not plain:
-                    A *= self.root[part, None]
-                found += A.T @ A
+            for part in parts:
+                room, spare = (r[: part.stop - part.start] for r in rooms)
+                A = np.subtract(self.table[part], self.centre, out=room) if moved else self.table[part]
+                if sums is not None:
+                    sums.add(part, A, None if plain else spare)
+                    if not plain:  # |A| is there
+                        np.maximum(largest, spare.max(axis=0), out=largest)
+                root = self.root[part]
+                B = A if plain else np.multiply(A, root[:, None], out=spare)
+                found[:d, :d] += B.T @ B  # NumPy forms half of it
+                found[d:, :d] += root @ B
+                found[d:, d:] += root @ root
+            found[:d, d:] = found[d:, :d].T
         size = np.diag(found)
-        return found if np.all((size > 1.0 / _TAME) & (size < _TAME)) else None
+        if not np.all((size > 1.0 / _TAME) & (size < _TAME)):
+            return None
+        if sums is None or rho is None:
+            return replace(self, products=found)
+        lengths = np.sqrt(size[:d] * (1.0 + 4 * gamma(len(self.root) + 12))) if plain else None
+        pull = self._with_total(sums.finish(lengths), rho)
+        return replace(self, products=found, pull=pull, largest=None if plain else largest)
+
+    @cached_property
+    def _widened(self) -> Ball | None:
+        """ρ for products with A, which is known to a relative error of u: as if ρ were known to 3u less well."""
+        rho = self.residuals
+        if rho is None or rho.exact:
+            return None
+        return Ball(rho.mid, (rho.rad * (1.0 + 4 * UNIT) + 3 * UNIT * np.abs(rho.mid)) + ETA)
+
+    def _with_total(self, q: Ball, rho: Ball) -> Ball:
+        """The sums of columns times ρ, and those of the column of ones, if there is one."""
+        if not self.fit_intercept:
+            return q
+        totals = [rho[:, t].sum() for t in range(rho.shape[1])]
+        return Ball(np.vstack([q.mid, [b.mid for b in totals]]), np.vstack([q.rad, [b.rad for b in totals]]))
 
     def _levelled(self) -> tuple[Frame, Array]:
         """The frame with columns scaled by their largest entries, and the lengths of the columns of √s A·2^−half."""
@@ -136,7 +171,7 @@ class Frame:
             A = room[: part.stop - part.start]
             np.subtract(self.table[part], self.centre, out=A[:, :d])
             if scaled:
-                A[:, :d] = times_power(A[:, :d], -self.level[:d])
+                times_power(A[:, :d], -self.level[:d], out=A[:, :d])
             A[:, d:] = 1.0
             yield part, A
 
@@ -175,29 +210,38 @@ class Frame:
         found[len(self.centre) :] = 0.0
         return found
 
-    def half_gradient(self, rho: Ball, X: Matrix) -> Ball:
-        """D⁻¹Aᵀρ for weighted residuals ρ, with the rounding of A itself (exact ones give it rounded once)."""
-        if rho.exact:
-            q = dot_t(X, rho)
+    def half_gradient(self, X: Matrix) -> Ball:
+        """D⁻¹Aᵀρ, (columns, t), with the rounding of A itself (exact residuals give it rounded once)."""
+        assert self.residuals is not None
+        rho = self._widened
+        if rho is None:
+            q, total = dot_t(X, self.residuals), self.residuals.sum(axis=0)
             if self.fit_intercept:
-                total = rho.sum()
-                q = Ball(np.append((q - total * self.centre).mid, total.mid))
-            return rounded(shifted(q, -self.power))
-        # A is known to a relative error of u and what underflows: as if ρ were known to 2u less well.
-        size = rho.magnitude
-        rho = Ball(rho.mid, rho.rad + 2 * UNIT * size)
+                q = Ball(np.vstack([(q - total.reshape(1, -1) * self.centre[:, None]).mid, total.mid]))
+            return rounded(shifted(q, -self.power[:, None]))
         sparse = scipy.sparse.issparse(self.table)
-        q = dot_t(self.table, rho) if sparse else block_sums(self.blocks(), rho, len(self.level))
-        return shifted(Ball(q.mid, q.rad + ETA * (1.0 + float(size.sum()))), self.level - self.power)
+        q = self.pull
+        if q is None:
+            q = dot_t(self.table, rho) if sparse else block_sums(self.blocks(), rho, len(self.level))
+        lost = ETA * (1.0 + rho.magnitude.sum(axis=0))  # of A by underflow
+        return shifted(Ball(q.mid, q.rad + lost), (self.level - self.power)[:, None])
 
 
-def _middle(X: Array, root: Array) -> Array:
-    """Means of the columns, from some thousand rows: any centre serves, and near the middle H is conditioned best."""
+def middle(X: Array, root: Array) -> Array:
+    """Means of the columns, from some thousand rows: any centre serves, and near the middle H is conditioned best.
+
+    Zero, which saves a copy of the table, where the squares of means over deviations sum to no more than one: that
+    makes the condition number of the columns and the ones at most (3 + √5)/2 times as large.
+    """
     some = slice(None, None, max(1, len(X) // _SAMPLE))
     for rows in (some, slice(None)):
         square = np.square(root[rows])
         if square.sum() > 0:
-            return np.asarray(np.nan_to_num(square / square.sum() @ X[rows], nan=0.0, posinf=0.0, neginf=0.0))
+            share, some_rows = square / square.sum(), np.ascontiguousarray(X[rows])
+            mean = np.asarray(np.nan_to_num(share @ some_rows, nan=0.0, posinf=0.0, neginf=0.0))
+            with np.errstate(all="ignore"):
+                near = np.square(mean) / (share @ np.square(some_rows - mean))
+            return np.zeros(len(mean)) if near.sum() <= 1.0 else mean
     return np.zeros(X.shape[1])
 
 

@@ -454,7 +454,8 @@ def _malformed(error: Exception) -> Check:
 def _prove(kind: Kind, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
     if rigor not in ("float", "exact"):
         raise ValueError(f"rigor is 'float' or 'exact', not {rigor!r}")
-    if not np.all((data.weights >= 0.0) & np.isfinite(data.weights)):
+    weights = data.sample_weight
+    if weights is not None and not np.all((weights >= 0.0) & np.isfinite(weights)):
         raise ValueError("weights are finite and not negative")
     if data.y is not None and np.any(data.y != data.y):
         raise ValueError("a label is NaN, which is not equal to itself")

@@ -352,4 +352,4 @@ class ComponentSums(SumKind):
         exact = rationals(found.centre) + found.total[0, 1:] / rationals(n) - rationals(mean)
         shift = near(exact, found.radius[0, 1:] / n * (1.0 + 4 * UNIT))
         size = float(np.max(np.abs(mean)) + np.sqrt(max(float(np.max(np.diag(A.mid))), 0.0)))
-        return subspace_proof(A, shift, size, U, values, float(evidence["slack"]))
+        return subspace_proof(A, shift, lambda: size, U, values, float(evidence["slack"]))

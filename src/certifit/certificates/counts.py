@@ -39,7 +39,8 @@ def read_classes(data: Data, evidence: Evidence) -> tuple[Array, Array, Check]:
     """The classes, the code of each row, and whether every row that counts has a class of the model."""
     classes = np.asarray(evidence["classes"])
     codes = class_codes(data.y, classes)
-    return classes, codes, Check("every label is a known class", bool(np.all(codes[data.weights > 0] >= 0)))
+    counted = codes if data.sample_weight is None else codes[data.weights > 0]
+    return classes, codes, Check("every label is a known class", bool(np.all(counted >= 0)))
 
 
 def prior_check(evidence: Evidence, total: Ball) -> tuple[float, Check]:

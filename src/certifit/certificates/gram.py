@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, dot_t, gamma, rationals
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, rationals
 from certifit.certificates._data import Data, Evidence, Rigor
+from certifit.certificates._row_sums import dot_t
 from certifit.kernels import RBF, Arithmetic, Kernel, rebuild
 from certifit.kernels import Linear as LinearKernel
 

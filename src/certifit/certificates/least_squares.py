@@ -24,13 +24,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from certifit._objective import Objective
 from certifit._types import Array
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, dot_t, gamma, rationals, shifted, to_float
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, rationals, shifted, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._dependence import bits, excess, plain_fraction, rational_of, spanning_columns
 from certifit.certificates._frame import Factor, Frame, factor_of, rounded
@@ -47,6 +48,7 @@ from certifit.certificates._record import (
     roughly,
     upper,
 )
+from certifit.certificates._row_sums import dot_t
 from certifit.certificates._schema import FINITE, MODEL, RECORD
 from certifit.certificates.optimality import numbers, read_objectives, sound
 from certifit.losses import Squared
@@ -186,22 +188,33 @@ def _bounds(data: Data, Y: Array, coef: Array, intercept: Array, task: _Task, ri
     """One bound for each target."""
     small = data.X.shape[0] * data.X.shape[1] * len(coef) <= _SMALL
     residual = _residual(data, Ball(Y), coef, intercept, exact=small or rigor == "exact")
-    found, cache = [], dict[float, tuple[Frame, Factor | None]]()
-    for t in range(len(coef)):
-        one = _One(data, Y[:, t], residual[:, t], coef[t], float(intercept[t]), task, t)
-        if rigor == "exact":
-            found.append(one.exactly(any_size=True) or one.loosely())
-            continue
-        alpha = float(task.alphas[t])
-        if alpha not in cache:
-            frame = Frame.of(data.X, data.weights, task.fit_intercept, alpha)
-            cache[alpha] = frame, factor_of(frame, alpha)
-        frame, factor = cache[alpha]
-        if factor is not None:
-            found.append(one.by_factor(frame, factor))
-        else:
-            found.append(one.exactly() or one.on_basis() or one.loosely())
-    return found
+    ones = [_One(data, Y[:, t], residual[:, t], coef[t], float(intercept[t]), task, t) for t in range(len(coef))]
+    if rigor == "exact":
+        return [one.exactly(any_size=True) or one.loosely() for one in ones]
+    found = dict[int, _Bound]()
+    for alpha in dict.fromkeys(task.alphas.tolist()):  # targets with the same penalty share their frame
+        alike = [one for one in ones if one.alpha == alpha]
+        frame = _frame(alike)
+        factor = factor_of(frame, alpha)
+        q = None if factor is None else frame.half_gradient(data.X)
+        for at, one in enumerate(alike):
+            if factor is not None and q is not None:
+                found[one.t] = one.by_factor(frame, factor, q[:, at])
+            else:
+                found[one.t] = one.exactly() or one.on_basis() or one.loosely()
+    return [found[t] for t in range(len(coef))]
+
+
+def _frame(ones: list[_One]) -> Frame:
+    """The frame of targets with the same rows and penalty, with the residuals of them all."""
+    first, rho = ones[0], [one.pushes for one in ones]
+    stacked = Ball(
+        *(
+            np.column_stack([np.broadcast_to(v, r.shape) for v, r in zip(part, rho)])
+            for part in ([r.mid for r in rho], [r.rad for r in rho])
+        )
+    )
+    return Frame.of(first.data.X, first.data.weights, first.task.fit_intercept, first.alpha, stacked)
 
 
 def _figures(data: Data, bounds: list[_Bound], columns: int) -> dict[str, ProvedNumber]:
@@ -241,12 +254,17 @@ class _One:
     def alpha(self) -> float:
         return float(self.task.alphas[self.t])
 
-    @property
+    @cached_property
     def unit(self) -> int:
         """y and residual are about 2^unit: squares of them, taken in that unit, do not vanish or overflow."""
         used = slice(None) if self.data.sample_weight is None else self.data.weights > 0.0
         size = max(float(np.max(np.abs(v[used]), initial=0.0)) for v in (self.y, to_float(self.residual.mid)))
         return int(np.frexp(size)[1]) if math.isfinite(size) else 0
+
+    @property
+    def pushes(self) -> Ball:
+        """The weighted residuals, in that unit."""
+        return self.data.weighed(shifted(self.residual, -self.unit))
 
     def away(self, like: Ball | None = None) -> Ball:
         """w − w₀."""
@@ -271,12 +289,14 @@ class _One:
                 null = null + shifted(ball(self.task.prior[self.t]), -unit).square().sum() * self.alpha
         return _Bound(value, value, null, unit, self.data.X.shape[1])
 
-    def gradient(self, frame: Frame, unit: int) -> Ball:
-        """Half of −∇F in the coordinates of the frame; with w ≥ 0, a push against the bound does not count."""
+    def gradient(self, frame: Frame, q: Ball) -> Ball:
+        """Half of −∇F in the coordinates of the frame; with w ≥ 0, a push against the bound does not count.
+
+        ``q`` is what the residuals give of it.
+        """
         d = self.data.X.shape[1]
-        q = frame.half_gradient(self.data.weighed(shifted(self.residual, -unit)), self.data.X)
         if self.alpha > 0.0:
-            pull = shifted(self.away(), -unit) * self.alpha
+            pull = shifted(self.away(), -self.unit) * self.alpha
             full = [np.append(part, np.zeros(len(frame.power) - d)) for part in (pull.mid, pull.rad + np.zeros(d))]
             q = q - shifted(Ball(*full), -frame.power)
         if self.task.positive:
@@ -285,10 +305,10 @@ class _One:
             q = Ball(np.where(keep, q.mid, 0.0), np.where(keep, np.broadcast_to(q.rad, q.shape), 0.0))
         return q
 
-    def by_factor(self, frame: Frame, factor: Factor) -> _Bound:
+    def by_factor(self, frame: Frame, factor: Factor, q: Ball) -> _Bound:
         """qᵀH⁻¹q ≤ ‖Tᵀq‖²/(1 − ε), and what T says about single coefficients."""
         plain = self.start()
-        q = self.gradient(frame, plain.unit)
+        q = self.gradient(frame, q)
         length = dot(factor.T.T, q).square().sum() if np.any(q.mid) or np.any(q.rad) else Ball(0.0)
         gap = length / (1.0 - factor.epsilon * 1.01)
         reach = math.sqrt(max(float(length.upper), 0.0)) * 1.01 / (1.0 - factor.epsilon)
@@ -336,11 +356,11 @@ class _One:
         if basis is None:
             return None
         part = replace(self, data=replace(self.data, X=self.data.X[:, basis]), coef=self.coef[basis])
-        frame = Frame.of(part.data.X, self.data.weights, self.task.fit_intercept)
+        frame = _frame([part])
         factor = factor_of(frame)
         if factor is None:
             return None
-        found = part.by_factor(frame, factor)
+        found = part.by_factor(frame, factor, frame.half_gradient(part.data.X)[:, 0])
         return replace(found, rank=len(basis), digits=None)
 
     def loosely(self) -> _Bound:

@@ -35,7 +35,7 @@ from certifit.certificates.optimality import changed, numbers, perfect, read_obj
 from certifit.losses import Loss
 from certifit.regularizers import SquaredL2, Zero
 
-_SMALL = 1e-3  # of u: sharper lengths would lower the gap by no more than this share
+_SMALL = 1e-2  # of u: sharper lengths would lower the gap by no more than this share
 _BLUNT = 2.0**-900  # curvatures below this have lost digits to underflow; without them H is only smaller
 
 
@@ -60,20 +60,41 @@ class Neighbourhood:
 
     def quick_lengths(self, X: Matrix) -> Array:
         """Larger upper bounds of the same, ‖x̃‖‖T‖, without a matrix product; ‖T‖² ≤ ‖T‖₁‖T‖∞."""
-        found, size = np.empty(X.shape[0]), np.abs(self.T)
-        norm = min(float(np.linalg.norm(size)), math.sqrt(float(size.sum(axis=0).max() * size.sum(axis=1).max())))
+        found = np.empty(X.shape[0])
         with np.errstate(all="ignore"):
             for part, A in self._blocks(X):
-                found[part] = np.sqrt(np.einsum("ij,ij->i", A, A))
-            return (found + 1e-150) * norm * (1.0 + 1e-10) / math.sqrt(1.0 - self.epsilon)
+                np.einsum("ij,ij->i", A, A, out=found[part])
+            return (np.sqrt(found) + 1e-150) * self._stretch
+
+    def length_within(self, largest: Array) -> float:
+        """An upper bound of the same for all rows with entries, less the centre, of at most these sizes."""
+        with np.errstate(all="ignore"):
+            corner = times_power(np.append(largest, np.ones(len(self.T) - len(largest))), -self.power)
+            return (float(np.linalg.norm(corner)) + 1e-150) * self._stretch
+
+    def sharper(self, first: Array, X: Matrix) -> Iterator[Array]:
+        """These lengths, then sharper ones that cost a read of the rows, then the sharpest."""
+        yield first
+        yield self.quick_lengths(X)
+        yield self.lengths(X)
+
+    @property
+    def _stretch(self) -> float:
+        """At least ‖T‖/√(1 − ε)."""
+        size = np.abs(self.T)
+        norm = min(float(np.linalg.norm(size)), math.sqrt(float(size.sum(axis=0).max() * size.sum(axis=1).max())))
+        return norm * (1.0 + 1e-10) / math.sqrt(1.0 - self.epsilon)
 
     def _blocks(self, X: Matrix) -> Iterator[tuple[slice, Array]]:
-        """Rows of X in the coordinates of T, a block at a time."""
-        n, d = X.shape
-        for part in row_blocks(n, len(self.T)):
+        """Rows of X in the coordinates of T, a block at a time, each overwritten by the next."""
+        (n, d), p, moved = X.shape, len(self.T), bool(np.any(self.centre))
+        parts = row_blocks(n, p)
+        room = np.full((parts[0].stop if parts else 0, p), np.ldexp(1.0, -self.power[-1]))  # the ones, if any
+        for part in parts:
             rows = X[part].toarray() if scipy.sparse.issparse(X) else X[part]
-            A = np.full((len(rows), len(self.T)), np.ldexp(1.0, -self.power[-1]))  # the constant column, if any
-            A[:, :d] = times_power(rows - self.centre, -self.power[:d])
+            A = room[: len(rows)]
+            rows = np.subtract(rows, self.centre, out=A[:, :d]) if moved else rows
+            times_power(rows, -self.power[:d], out=A[:, :d])
             yield part, A
 
     def radius(self, X: Matrix, lengths: Array | None = None) -> Array:
@@ -161,8 +182,9 @@ class _Fit:
         nothing = _Local(value, null, Ball(np.inf), np.inf, z, None)
         curvature = objective.curvature(z.mid, y, weights)
         curvature = np.where(curvature < _BLUNT, 0.0, curvature)
-        frame = Frame.of(self.X, curvature, objective.free, self.ridge)
-        q, factor = self._gradient(frame, z, w), factor_of(frame, self.ridge)
+        slopes = _slopes(objective.loss, z, y) * weights
+        frame = Frame.of(self.X, curvature, objective.free, self.ridge, slopes.reshape(-1, 1))
+        q, factor = self._gradient(frame, w), factor_of(frame, self.ridge)
         if factor is None or not np.isfinite(value.upper):
             return nothing
         # Curvatures at z ± rad lie within a factor e^rad (|φ‴| ≤ φ″): all of H does.
@@ -173,8 +195,10 @@ class _Fit:
         length = dot(factor.T.T, q).square().sum() / (1.0 - 1.01 * epsilon)
         area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.power)
         size = math.sqrt(max(float(length.upper), 0.0)) * (1.0 + 1e-12)
-        for find in (area.quick_lengths, area.lengths):
-            lengths = find(self.X)
+        # H is at least what one row adds to it, s x̃x̃ᵀ, so that x̃ᵀH⁻¹x̃ ≤ 1/s: with a bound for all rows often enough.
+        alone = 1.0 / np.sqrt(np.where(curvature > 0.0, curvature * (1.0 - drift), np.nan)) * (1.0 + 1e-12)
+        within = np.inf if frame.largest is None else area.length_within(frame.largest)
+        for lengths in area.sharper(np.fmin(alone, within), self.X):
             u = size * float(np.max(lengths[weights > 0], initial=0.0)) * (1.0 + 1e-12)
             if u <= _SMALL:
                 break
@@ -183,9 +207,9 @@ class _Fit:
         gap = length / (2.0 * (1.0 - u * (1.0 + 1e-12)))
         return _Local(value, null, gap, u, z, replace(area, reach=size / (1.0 - u)), lengths)
 
-    def _gradient(self, frame: Frame, z: Ball, w: Ball) -> Ball:
+    def _gradient(self, frame: Frame, w: Ball) -> Ball:
         """The gradient in the coordinates of the frame."""
-        q = frame.half_gradient(_slopes(self.objective.loss, z, self.target.y) * self.target.weights, self.X)
+        q = frame.half_gradient(self.X)[:, 0]
         penalty = self.objective.regularizer
         if not self.ridge or not isinstance(penalty, SquaredL2):
             return q

@@ -18,9 +18,10 @@ from typing import ClassVar
 import numpy as np
 
 from certifit._types import Array, Record
-from certifit.certificates._ball import Ball, block_sums, gamma, row_blocks
+from certifit.certificates._ball import Ball, gamma, row_blocks
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates._row_sums import block_sums
 from certifit.certificates._schema import FINITE, FLAG, INTEGERS, LABELS, NUMBER, WHOLE, word
 from certifit.certificates.separation import (
     VERDICTS,
@@ -52,14 +53,15 @@ class PerceptronRun(Kind):
            "start_*": FINITE, "coef_*": FINITE}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        classes, labels = evidence["classes"], np.asarray(data.y)
-        X = padded(data.X, bool(evidence["fit_intercept"]))
+        classes, labels, offset = evidence["classes"], np.asarray(data.y), bool(evidence["fit_intercept"])
+        X = padded(data.X, False)  # ones are appended to the rows that are needed
         count = 1 if len(classes) == 2 else len(classes)
-        seen = set(labels.tolist())  # of two classes one may have no rows yet (partial_fit)
+        seen = set(np.unique(labels).tolist() if labels.dtype.kind in "biuf" else labels.tolist())
+        # Of two classes one may have no rows yet (partial_fit).
         known = seen == set(classes) or (len(classes) == 2 and seen < set(classes))
         if len(set(classes)) != len(classes) or len(classes) < 2 or not known:
             raise ValueError("the evidence is about other classes")
-        if not np.all(np.isfinite(X)):
+        if not (np.isfinite(X.sum()) or np.all(np.isfinite(X))):  # a finite sum has no other terms
             raise ValueError("the data are not finite")
         if any(k not in self.needs and int(k.rpartition("_")[2]) >= count for k in evidence):
             raise ValueError("the evidence is about more problems than there are")
@@ -67,9 +69,9 @@ class PerceptronRun(Kind):
         for c in range(count):
             y = (labels == classes[1 if count == 1 else c]).astype(int)
             part = {"fit_intercept": evidence["fit_intercept"], **problem(evidence, c)}
-            _check_shapes(part, X.shape[1], float(evidence["eta0"]))
+            _check_shapes(part, X.shape[1] + offset, float(evidence["eta0"]))
             name = f"class {classes[1 if count == 1 else c]}"
-            mistakes, done = _prove_run(X, y, part, float(evidence["eta0"]), name)
+            mistakes, done = _prove_run(Case(X, y, 2), part, float(evidence["eta0"]), name)
             total += mistakes
             checks.append(done)
             with np.errstate(all="ignore"):
@@ -112,8 +114,9 @@ def _distinct(numbers: Array) -> int:
     return len(ordered) - int(np.count_nonzero(ordered[1:] == ordered[:-1]))
 
 
-def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tuple[int, Check]:
-    """The number of mistakes, and whether they lead from the start to the weights."""
+def _prove_run(case: Case, part: Evidence, eta: float, name: str) -> tuple[int, Check]:
+    """The number of mistakes, and whether they lead from the start to the weights; rows come without their ones."""
+    X, y, offset = case.X, case.y, bool(part["fit_intercept"])
     rows, times = np.asarray(part["mistaken"], dtype=int), np.asarray(part["times"], dtype=int)
     if _distinct(rows) != len(rows) or rows.shape != times.shape or np.any(times < 1):
         raise ValueError("mistakes are counted once per row")
@@ -122,9 +125,10 @@ def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tup
     k = sum(times.tolist())  # whole numbers of any size: 64 bits might wrap around
     c = np.asarray(part["class_weights"], dtype=float)[y[rows]]
     steps = Ball(np.where(y[rows] == 1, times, -times).astype(float)) * c * eta
-    blocks = ((at, X[rows[at]]) for at in row_blocks(len(rows), X.shape[1]))
+    width = X.shape[1] + offset
+    blocks = ((at, padded(X[rows[at]], offset)) for at in row_blocks(len(rows), width))
     both = Ball(np.column_stack([steps.mid, np.zeros(len(rows))]), np.column_stack([steps.rad, np.abs(steps.mid)]))
-    moved = block_sums(blocks, both, X.shape[1])
+    moved = block_sums(blocks, both, width)
     goal = moved[:, 0] + np.asarray(part["start"], dtype=float)
     # k additions, each rounded: the weights never exceeded the start plus the sum of all steps.
     reach = np.abs(part["start"]) + moved.rad[:, 1]
@@ -134,10 +138,14 @@ def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tup
 
 
 def _prove_bound(case: Case, part: Evidence, eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
+    """The bound on the mistakes; rows come without their ones."""
+    offset = bool(part["fit_intercept"])
     if part["verdict"] != "separable":
         rows, other = case.pairs(part)
-        vanishes = mixture_vanishes(case, rows, other, part["multipliers"])
+        named = Case(padded(case.X[rows], offset), case.y[rows], 2)
+        vanishes = mixture_vanishes(named, np.arange(len(rows)), other, part["multipliers"])
         return float("inf"), (Check(f"{name}: a positive combination of rows is zero", vanishes),)
+    case = Case(padded(case.X, offset), case.y, 2)
     signs, low, u = decide(case, part, 0)
     c = np.asarray(part["class_weights"], dtype=float)[case.y]
     apart = bool(np.all(signs >= 1)) and bool(np.all(c > 0))

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import Ball, dot, dot_t, gamma
+from certifit.certificates._ball import Ball, dot, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._integers import (
     Dyadic,
@@ -33,6 +33,7 @@ from certifit.certificates._integers import (
     reduced,
 )
 from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, equal, lower, register, upper
+from certifit.certificates._row_sums import dot_t
 from certifit.certificates._schema import FLAG, INTEGERS, TEXT, WHOLE, check_form, word
 
 VERDICTS = ("separable", "touching", "overlapping")

@@ -17,7 +17,7 @@ with the unit vectors along (X − mean)uₖ in place of uₖ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -25,9 +25,11 @@ import scipy.linalg
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, sum_slack
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._frame import middle
 from certifit.certificates._record import Check, Kind, Proof, equal, lower, register, upper
+from certifit.certificates._row_sums import sum_slack
 from certifit.certificates._schema import FINITE, NUMBER
 
 _ENTRIES = 1 << 16  # entries of X taken at a time: bounds the length of every sum
@@ -35,8 +37,12 @@ _ENTRIES = 1 << 16  # entries of X taken at a time: bounds the length of every s
 
 def largest(A: Matrix) -> float:
     """The largest absolute value of a matrix, without a copy of it; NaN where it holds one."""
-    entries = A.data if scipy.sparse.issparse(A) else A
-    return max(float(np.max(entries, initial=0.0)), -float(np.min(entries, initial=0.0))) if entries.size else 0.0
+    entries = (A.data if scipy.sparse.issparse(A) else A).reshape(-1)
+    found = [0.0]
+    for start in range(0, entries.size, _ENTRIES):  # both in one read
+        part = entries[start : start + _ENTRIES]
+        found += [float(part.max()), -float(part.min())]
+    return float(np.max(found))
 
 
 def frobenius(b: Ball) -> float:
@@ -65,28 +71,31 @@ def semidefinite(M: Ball) -> tuple[bool, float]:
 
 
 def _centred_blocks(data: Data, centre: Array) -> Iterator[tuple[slice, Array]]:
-    """Rows minus ``centre``, each entry rounded once; a block is overwritten by the next."""
-    n, d = data.X.shape
+    """Rows minus ``centre``, each entry rounded once; not to be written to, and overwritten by the next."""
+    (n, d), moved = data.X.shape, bool(np.any(centre))
     step = max(256, _ENTRIES // max(1, d))
     room = np.empty((min(n, step), d))
     for start in range(0, n, step):
         part = slice(start, min(n, start + step))
         block = data.X[part].toarray() if scipy.sparse.issparse(data.X) else data.X[part]
-        yield part, np.subtract(block, centre, out=room[: part.stop - start])
+        yield part, np.subtract(block, centre, out=room[: part.stop - start]) if moved else block
 
 
 def centred_scatter(data: Data, centre: Array, about_mean: bool = True) -> tuple[Ball, Ball, Ball]:
     """Σ w (x − m)(x − m)ᵀ about the exact mean m (or about ``centre``), m − ``centre``, and Σ w.
 
-    With t = x − ``centre``, Σw|tⱼ||tₖ| ≤ √(Σwtⱼ² Σwtₖ²): the diagonal bounds the rounding of all entries.
+    With t = x − ``centre``, Σw|tⱼ||tₖ| ≤ √(Σwtⱼ² Σwtₖ²): the diagonal bounds the rounding of all entries. A table
+    whose columns lie about zero is taken as it is, t = x, which is as good and saves a copy.
     """
     (n, d), w = data.X.shape, data.sample_weight
     if w is not None and np.any(w < 0.0):
         raise ValueError("weights are not negative")
+    about_zero = about_mean and not scipy.sparse.issparse(data.X) and not np.any(middle(data.X, np.sqrt(data.weights)))
+    origin = np.zeros(d) if about_zero else centre
     sums, products, tiny = np.zeros(d), np.zeros((d, d)), np.full(d, ETA * n)
     longest = blocks = 0
-    for part, T in _centred_blocks(data, centre):
-        sums += T.sum(axis=0) if w is None else w[part] @ T
+    for part, T in _centred_blocks(data, origin):
+        sums += data.weights[part] @ T
         products += T.T @ T if w is None else T.T @ (T * w[part, None])  # NumPy forms half of TᵀT
         if w is not None:
             tiny += ETA * np.abs(T).sum(axis=0)  # what is lost of wt counts tₖ times
@@ -97,7 +106,7 @@ def centred_scatter(data: Data, centre: Array, about_mean: bool = True) -> tuple
     product = Ball(products, slack * np.multiply.outer(size, size) * (1.0 + 8 * UNIT) + np.add.outer(tiny, tiny))
     mean = Ball(sums, slack * np.sqrt(W) * size * (1.0 + 8 * UNIT) + tiny + ETA * W) / total
     outer = mean.reshape(-1, 1) * mean.reshape(1, -1)
-    return (product - outer * total if about_mean else product), mean, total
+    return (product - outer * total if about_mean else product), mean - centre if about_zero else mean, total
 
 
 def covariance(data: Data, centre: Array) -> tuple[Ball, Ball]:
@@ -147,7 +156,7 @@ class PrincipalComponents(Kind):
         else:
             A, T, shift = gram(data, centre)
             V, stated = _row_vectors(T, U[live]), values[live]
-        return subspace_proof(A, shift, largest(data.X), U, values, tau, (V, stated))
+        return subspace_proof(A, shift, lambda: largest(data.X), U, values, tau, (V, stated))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         n = figures["components"]
@@ -160,21 +169,26 @@ class PrincipalComponents(Kind):
 
 
 def subspace_proof(
-    A: Ball, shift: Ball, size: float, U: Array, values: Array, tau: float, lifted: tuple[Ball, Array] | None = None
+    A: Ball,
+    shift: Ball,
+    size: Callable[[], float],
+    U: Array,
+    values: Array,
+    tau: float,
+    lifted: tuple[Ball, Array] | None = None,
 ) -> Proof:
     """What is proved of components U and their variances, given the covariance A and how far the mean is off.
 
-    ``size`` is the largest entry of the table; ``lifted`` are the unit vectors and variances in the space of rows.
+    ``size`` gives the largest entry of the table, which is read for it only if the mean is off by more than a share of
+    the spread; ``lifted`` are the unit vectors and variances in the space of rows.
     """
     V, stated = (Ball(U), values) if lifted is None else lifted
     n, total = len(U), trace(A)
     order = Check("the variances are sorted, none negative", bool(np.all(np.diff(values) <= 0) and np.all(values >= 0)))
-    size = max(size, 1e-300)
     mean_off = float(np.max(shift.magnitude))
     spread = float(np.sqrt(max(float(total.upper), 0.0)))
-    centred = Check(
-        "the mean is that of the data", mean_off <= 1e-6 * spread + 64 * UNIT * size, f"off by {mean_off:.1e}"
-    )
+    near = mean_off <= 1e-6 * spread or mean_off <= 1e-6 * spread + 64 * UNIT * max(size(), 1e-300)
+    centred = Check("the mean is that of the data", near, f"off by {mean_off:.1e}")
     AV = dot(A, V.T)
     residual = frobenius(AV - V.T * stated)
     unit = frobenius(dot(U, U.T) - np.eye(n))

@@ -21,9 +21,10 @@ import numpy as np
 from scipy.special import xlogy
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import UNIT, Ball, dot, dot_t
+from certifit.certificates._ball import UNIT, Ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, register, upper
+from certifit.certificates._row_sums import dot_t
 from certifit.certificates._schema import FINITE, RECORD
 from certifit.certificates.optimality import read_objectives, sound
 from certifit.losses import FamilyLoss
