@@ -73,3 +73,18 @@ def test_pieces_in_any_order_give_the_same_bits():
         two.take(part, first, first + 700 if first < 2100 else 3000)
     assert all(np.array_equal(a, b) for a, b in zip(one.parts(), two.parts()))
     np.testing.assert_allclose(one.parts()[1], (X - 1.0).T @ R, atol=1e-9)
+
+
+def test_weighted_pieces_in_any_order_give_the_same_bits():
+    rng = np.random.default_rng(5)
+    X, R, s = rng.normal(size=(1000, 9)), rng.normal(size=(1000, 2)), rng.random(1000)
+    edges = [(0, 300), (300, 300), (300, 650), (650, 1000)]
+    one, two = GramBeside(X, R, weights=s), GramBeside(X, R, weights=s)
+    for first, last in edges:
+        one.take(0, first, last)
+    for first, last in reversed(edges):
+        two.take(0, first, last)
+    assert all(np.array_equal(a, b) for a, b in zip(one.parts(), two.parts()))
+    expected = X.T @ (X * s[:, None]), X.T @ (R * s[:, None]), X.T @ s
+    for found, right in zip(one.parts(), expected):
+        np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)

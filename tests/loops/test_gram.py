@@ -60,6 +60,31 @@ def test_single_precision(d, weighted):
     assert agrees(case(300, d, 2, weighted, np.float32, shifted=True), np.float32)
 
 
+@pytest.mark.parametrize("d", [1, 7, 8, 16, 23, 47, 48, 50])
+@pytest.mark.parametrize("t", [3, 4, 7, 8, 16, 20, 50])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_right_hand_sides(d, t, dtype):
+    assert agrees(case(150, d, t, weighted=t % 2 == 0, dtype=dtype), dtype)
+
+
+@pytest.mark.parametrize("n", [0, 1, 127, 128, 400, 3000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_fingerprints_beside_are_those_of_the_words_alone(n, dtype):
+    X, R, _, shift = case(n, 21, dtype=dtype)
+    words = np.random.default_rng(n).integers(2**63, size=X.nbytes // 8, dtype=np.uint64)  # any words
+    lanes, depth, odd, exponent, lowest = 37, 5, np.arange(1, 75, 2).astype(np.uint64), np.uint64(96), np.uint64(32)
+    alone, beside = (np.zeros(len(words) // (lanes * depth), np.uint64) for _ in range(2))
+    how = lanes, depth, odd, exponent, lowest
+    expected = gram.fold_blocks(words, *how, alone)
+    total = GramSum(shift, 1, False, dtype)
+    assert total.add_and_fold(X, R, words, *how, beside) == int(expected)
+    assert np.array_equal(alone, beside)
+    assert np.array_equal(np.column_stack(total.parts()), sums(X, R, np.zeros(0), shift, dtype))
+    blocks = words[: len(alone) * lanes * depth].reshape(-1, depth, lanes).sum(axis=1)
+    mixed = ((blocks >> np.uint64(31)) ^ blocks) * odd
+    assert np.array_equal(alone, mixed.sum(axis=1, dtype=np.uint64))
+
+
 def test_sums_of_blocks_are_in_double_precision():
     X = np.zeros((1001, 1), np.float32)
     X[0], X[500:] = 4096.0, 1.0  # in single precision adding ones to 4096² would change nothing

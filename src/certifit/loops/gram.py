@@ -8,7 +8,9 @@ summed in tiles that fit the registers. A tile is ``_TALL`` columns of the one s
 other: every row takes three loads of a vector, ``_TALL`` loads of one number that fills a vector, and 3·``_TALL``
 multiplications. Of 32 registers of 8 numbers (AVX-512), 8 · 3 = 24 hold the sums and 3 the vectors, and
 11 loads go with 24 multiplications, so that the multipliers never wait; of 16 registers of 4 numbers (AVX2),
-4 · 3 + 3 + 1 use all. Only tiles on and above the diagonal are visited: half the work.
+4 · 3 + 3 + 1 use all. Only tiles on and above the diagonal are visited: half the work. While a tile is
+summed, every row of it asks for a line of the next block, a few bytes further each time: memory is read all the while,
+and nobody waits for it. (Many lines asked for at once would keep the loads of the tile waiting.)
 
 Blocks are in double precision, whatever the rows; or in single precision, for half the work again: vectors then hold
 twice as many numbers, and the sums over the rows of one block are added up in double precision.

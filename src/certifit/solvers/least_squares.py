@@ -104,20 +104,20 @@ class _Quadratic:
             SR = R if self.weights is None else R * self.weights[rows, None]
             return np.asarray(A.T @ SR), SR.sum(axis=0), np.einsum("it,it->t", R, SR)
 
-        block = max(64, _NUMBERS // self.design.shape[1])
+        n, d = self.design.shape
         stored = self.design.narrow_rows
         if stored is None or len(W) > 1 or self.weights is not None:
-            return sum_over_rows(work, self.design.shape, block)
+            return sum_over_rows(work, (n, d), max(64, _NUMBERS // d))
         from certifit.loops.residuals import residual_sums  # loads Numba: only for what is large
 
         kept: Array = stored
 
         def narrow(rows: slice) -> tuple[Array, Array, Array]:
-            gradient = np.zeros(self.design.shape[1])
+            gradient = np.zeros(d)
             sums = residual_sums(kept[rows], self.Y[rows, 0], W[0], float(b[0]), gradient)
             return gradient[:, None], np.array(sums[:1]), np.array(sums[1:])
 
-        return sum_over_rows(narrow, self.design.shape, block)
+        return sum_over_rows(narrow, (n, d), n)  # the loop needs no blocks
 
 
 def solve_least_squares(
