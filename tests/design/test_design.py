@@ -31,6 +31,7 @@ def test_moments(weighted, centre, shift):
         assert np.allclose(got.gram, (X - m).T @ (s[:, None] * (X - m)), rtol=1e-9, atol=scale)
         assert np.allclose(got.cross, (X - m).T @ (s[:, None] * (Y - k)), atol=1e-5 if shift else 1e-9)
         assert got.total == pytest.approx(s.sum())
+        assert np.allclose(got.target_squares, s @ np.square(Y - k), rtol=1e-12)
 
 
 numbers = st.floats(-1e8, 1e8, allow_nan=False, allow_subnormal=False)
