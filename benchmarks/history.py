@@ -111,6 +111,22 @@ def markdown(record: dict[str, Any]) -> str:
     return "\n".join(head + [line for _, line in sorted(lines, reverse=True)])
 
 
+def proofs(record: dict[str, Any]) -> str:
+    """What proofs cost, as a table to paste: multiples of the fit, and the share of the least work that verify is."""
+    cases = dict.fromkeys(r["case"] for r in record["rows"] if r["workload"] == "proof")
+    lines = []
+    for case in cases:
+        by = {r["name"]: r for r in record["rows"] if (r["workload"], r["case"]) == ("proof", case)}
+        family, size = case.rsplit(", ", 1) if "×" in case else (case, "")
+        fit, read, check = (by[name]["seconds"] for name in ("fit", "certificate_", "verify"))
+        least = by["verify"]["roofline"]
+        rest = ("", "") if least is None else (f"{least / fit:.1f}", f"{least / check:.0%}")
+        cells = (family, size, f"{1e3 * fit:.1f}", f"{read / fit:.1f}", f"{check / fit:.1f}", *rest)
+        lines.append("| " + " | ".join(cells) + " |")
+    head = ["| family | size | fit, ms | `certificate_` ÷ fit | `verify` ÷ fit | least ÷ fit | least ÷ `verify` |"]
+    return "\n".join([*head, "|---|---|---|---|---|---|---|", *lines]) if lines else ""
+
+
 def _time(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
@@ -163,7 +179,7 @@ def main() -> None:
         runs = [json.loads(Path(name).read_text()) for name in given]
     except (OSError, json.JSONDecodeError) as reason:
         sys.exit(f"Not a file of results: {reason}")
-    print(compare(*runs) if len(runs) == 2 else markdown(*runs))
+    print(compare(*runs) if len(runs) == 2 else f"{markdown(*runs)}\n\n{proofs(*runs)}".strip())
 
 
 if __name__ == "__main__":

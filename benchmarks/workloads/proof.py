@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import scipy.linalg  # noqa: F401  # a BLAS that is loaded later would not be limited to one thread
 from threadpoolctl import threadpool_limits
 
 from benchmarks import machine
@@ -13,7 +16,7 @@ from benchmarks.harness import Row
 from benchmarks.jobs import JOBS, Job, Sizes
 
 WHAT = "certificate_ and its verification, each family at two sizes; processor seconds of one thread"
-GOAL = "each ≤ 1× the fit (column ÷ floor)"
+GOAL = "each ≤ 1× the fit (column ÷ floor), or ≥ 70 % of the least work (column of peak)"
 _TURNS = 3
 
 
@@ -26,22 +29,39 @@ def measure() -> list[Row]:
             if job.raced:
                 found += _at(name, job, job.raced, 1)
     others = watch.others()
-    return [Row("proof", *row[:5], None, None, None, others, row[5]) for row in found]
+    return [Row("proof", *row[:5], None, None, row[6], others, row[5]) for row in found]
 
 
-def _at(name: str, job: Job, sizes: Sizes, turns: int) -> list[tuple[str, str, str, float, float, str]]:
+def _at(name: str, job: Job, sizes: Sizes, turns: int) -> list[tuple[str, str, str, float, float, str, float | None]]:
     """Rows of one family at these sizes, without what is known only at the end."""
     X, y = job.data(sizes)
     case = f"{name}, {X.shape[0]:,} × {X.shape[1]:,}"
-    taken = [_turn(lambda: job.fit(X, y, sizes), X, y) for _ in range(turns + (turns > 1))][
+    taken = [_turn(lambda: job.fit(X, y, sizes), X, y) for _ in range(turns + 1)][
         -turns:
     ]  # the first warms up
-    rows = []
+    rows, least = [], _least(job.least, X, np.asarray(y, dtype=float))
     for part, kind in (("fit", "floor"), ("certificate_", "ours"), ("verify", "ours")):
         seen = sorted(seconds[part] for seconds, _ in taken)
         note = "" if part != "verify" else "ok" if all(fine for _, fine in taken) else "NOT VERIFIED"
-        rows.append((case, part, kind, seen[turns // 2], seen[0], note))
+        rows.append((case, part, kind, seen[turns // 2], seen[0], note, None if part == "fit" else least))
     return rows
+
+
+def _least(work: str, X: Any, y: Any) -> float:
+    """Processor seconds of the SHA-256 of the data, and of the work on the table that no proof can do without."""
+    steps: dict[str, Callable[[], Any]] = {
+        "read": X.sum,
+        "products": lambda: X.T @ X,
+        "orders": lambda: [np.argsort(column) for column in X.T],
+    }
+
+    def seconds(run: Callable[[], Any]) -> float:
+        start = time.process_time()
+        run()
+        return time.process_time() - start
+
+    hashed = min(seconds(lambda: [hashlib.sha256(part.data) for part in (X, y)]) for _ in range(_TURNS))
+    return hashed + min(seconds(steps[work]) for _ in range(_TURNS))
 
 
 def _turn(fit: Callable[[], Any], X: Any, y: Any) -> tuple[dict[str, float], bool]:
