@@ -329,3 +329,21 @@ def test_whole_weights_are_exact_below_a_limit_for_all_classes_together():
     for heavy, whole in ((weight, False), (np.minimum(weight, 2.0**52), True)):
         rows = LevelRows(np.zeros(4, dtype=int), 1, heavy, np.array([0, 1, 2, 1]), None, 3, "gini", 1, 0.0, 1e-9)
         assert fixed_point(rows).whole == whole
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_of_equal_weight_are_compared_alike_however_they_are_added_up(criterion, classes):
+    """Rows that count once, twice, or by a fraction take three roads to the same sums."""
+    rng = np.random.default_rng(classes)
+    X = rng.integers(0, 9, size=(300, 3)).astype(float)
+    X[:, 0] = rng.normal(size=300)
+    X[rng.integers(0, 300, size=20), 1] = np.nan
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int) + (rng.integers(0, classes, size=300) == 2)
+    found = []
+    for weight in (None, np.full(300, 2.0), np.full(300, 0.3)):
+        model = DecisionTreeClassifier(criterion=criterion, max_depth=4).fit(X, y, sample_weight=weight)
+        certificate = model.certificate_
+        assert certificate.holds
+        found.append((certificate.compared, certificate.questions, round(certificate.impurity, 9)))
+    assert found[0] == found[1] == found[2]

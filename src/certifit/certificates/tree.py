@@ -298,10 +298,11 @@ class _Walk:
         while len(level) and depth <= self.tree.n:
             place = np.zeros(self.tree.n, dtype=np.int64)
             place[level] = np.arange(len(level))
-            self._level(level, rows, place[at[rows]], depth)
             go = self.tree.inner[at[rows]]
-            rows = rows[go]
-            left = self.tree.goes_left(at[rows], self.X, rows)
+            left = np.zeros(len(rows), dtype=bool)
+            left[go] = self.tree.goes_left(at[rows[go]], self.X, rows[go])
+            self._level(level, rows, place[at[rows]], depth, left)
+            rows, left = rows[go], left[go]
             at[rows] = np.where(left, self.tree.left[at[rows]], self.tree.right[at[rows]])
             side = np.full(len(at), 2, dtype=np.int8)
             side[rows] = ~left
@@ -311,7 +312,8 @@ class _Walk:
             depth += 1
         self._best_first()
 
-    def _level(self, level: Array, rows: Array, node: Array, depth: int) -> None:
+    def _level(self, level: Array, rows: Array, node: Array, depth: int, goes: Array) -> None:
+        """The nodes of one level: ``node`` and ``goes`` say where each row is, and whether it goes left from there."""
         m, t, rules = len(level), self.tree, self.rules
         weight, w = self.weight[rows], np.bincount(node, self.weight[rows], minlength=m)
         count = np.bincount(node, minlength=m)
@@ -323,8 +325,7 @@ class _Walk:
         r = tq.LevelRows(node, m, weight, codes, z, self.k, self.criterion,
                     self.rules.min_samples_leaf, self.rules.min_weight_leaf, _ROUNDING)  # fmt: skip
         s = tq.fixed_point(r)
-        totals = np.zeros((m, s.columns.shape[1]), dtype=np.int64)
-        np.add.at(totals, node, s.columns)
+        totals = s.by_node(node, s.columns, m)
         self._hold(level, rows, r, s, totals, count, centre)
         pure = self._pure(node, rows, m)
         open_ = ~pure & (depth < rules.max_depth) & (count >= rules.min_samples_split)
@@ -341,7 +342,7 @@ class _Walk:
         asking = np.flatnonzero(t.inner[level])
         if not len(asking):
             return
-        own = self._own_cost(level, rows, r, s, totals, count)
+        own = self._own_cost(level, rows, r, s, totals, count, goes)
         self._fall_short(tq.per_weight(own.upper[asking] - best.low[asking], self.total), level[asking])
         gain = (before - own) / self.total
         self.gain_low[level[asking]] = gain.lower[asking]
@@ -360,7 +361,10 @@ class _Walk:
         self.relative_shortfall = max(self.relative_shortfall, float(np.max(relative, initial=0.0)))
 
     def _pure(self, node: Array, rows: Array, m: int) -> Array:
-        v = self.codes[rows].astype(float) if self.codes is not None else self.y[rows]  # type: ignore[index]
+        if self.codes is not None:
+            seen = np.bincount(node * self.k + self.codes[rows], minlength=m * self.k).reshape(m, self.k) > 0
+            return np.asarray(seen.sum(axis=1) <= 1)
+        v = self.y[rows]  # type: ignore[index]
         low, high = np.full(m, np.inf), np.full(m, -np.inf)
         np.minimum.at(low, node, v)
         np.maximum.at(high, node, v)
@@ -386,16 +390,12 @@ class _Walk:
                 line.compare(self.columns[j], where if self.drawn is None else line.places(allowed), best)
         return best
 
-    def _own_cost(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array) -> Ball:
+    def _own_cost(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array, goes: Array) -> Ball:
         """The cost of the split of each inner node (others: of a harmless stand-in)."""
         t = self.tree
-        go = t.inner[level[r.node]]
-        goes = np.zeros(len(rows), dtype=bool)
-        goes[go] = t.goes_left(level[r.node[go]], self.X, rows[go])
         if self.criterion == "absolute_error":
             return self._own_absolute(level, rows, r, goes)
-        left = np.zeros_like(totals)
-        np.add.at(left, r.node[goes], s.columns[goes])
+        left = s.by_node(r.node[goes], s.columns[goes], r.count)
         many = np.bincount(r.node[goes], minlength=r.count)
         bad = t.inner[level] & ((many < r.min_rows) | (count - many < r.min_rows))
         if bad.any():

@@ -59,6 +59,14 @@ class Sums:
         plain = not self.relative and not self.half.any() and bool(np.all(self.units == 1.0))
         return plain and float(self.columns.sum(dtype=float)) < 2**53
 
+    def by_node(self, node: Array, columns: Array, count: int) -> Array:
+        """The sums of rows of the columns over each node, (count, k)."""
+        if self.whole:  # floats add such numbers exactly, and `numpy.bincount` does so in less time
+            return np.stack([np.bincount(node, c, minlength=count) for c in columns.T], axis=1).astype(np.int64)
+        found = np.zeros((count, columns.shape[1]), dtype=np.int64)
+        np.add.at(found, node, columns)
+        return found
+
     def ball(self, total: Array, rows: Array, node: Array) -> Ball:
         """Integer sums over so many rows of each node as numbers with their error."""
         if self.whole:
@@ -141,11 +149,11 @@ def whole_cost(left: Array, right: Array, criterion: str) -> Array:
     """
     found = np.zeros(len(left))
     for side in (left, right):
-        weights = np.ascontiguousarray(side.T, dtype=float)
-        total = weights.sum(axis=0)
+        weights = np.asarray(side.T, dtype=float)
         if criterion == "gini" and len(weights) == 2:
-            found += 2.0 * weights[0] * weights[1] / total
+            found += 2.0 * weights[0] * weights[1] / (weights[0] + weights[1])
             continue
+        total = weights.sum(axis=0)
         for own in weights:
             if criterion == "gini":
                 found += own * (total - own) / total
@@ -300,10 +308,12 @@ class Line:
     """
 
     def __init__(self, r: LevelRows, s: Sums, totals: Array, rows: Array, size: int) -> None:
-        self.r, self.s, self.totals = r, s, totals
-        self.columns = np.zeros((s.columns.shape[1], size), dtype=np.int64)
+        self.r, self.s, self.number = r, s, float if s.whole else np.int64  # floats hold whole sums as they are
+        self.even = s.whole and r.codes is not None and bool(np.all(r.weight == 1.0))  # every row counts once
+        self.columns = np.zeros((s.columns.shape[1], size), dtype=np.int8 if self.even else np.int64)
         self.columns[:, rows] = s.columns.T
-        self.base = (np.cumsum(totals, axis=0) - totals).T  # sums of all nodes before
+        self.totals = totals.astype(self.number)
+        self.base = (np.cumsum(totals, axis=0) - totals).T.astype(self.number)  # sums of all nodes before
         self.node = np.repeat(np.arange(r.count), r.counts)
         self.rows = np.arange(1, len(rows) + 1) - np.repeat(np.cumsum(r.counts) - r.counts, r.counts)
 
@@ -323,9 +333,12 @@ class Line:
             places, cuts, base = places[which], cuts.some(which), base[:, which]
         if not len(places):
             return
-        left = np.empty(base.shape, dtype=np.int64)
-        for k, c in enumerate(self.columns):
-            np.subtract(np.cumsum(c.take(column.order)).take(places), base[k], out=left[k])
+        left = np.empty(base.shape, dtype=self.number)
+        for k, c in enumerate(self.columns[:-1] if self.even else self.columns):
+            running = np.cumsum(c.take(column.order), dtype=self.number)
+            np.subtract(running.take(places), base[k], out=left[k])
+        if self.even:  # rows that are of no other class are of the last
+            np.subtract(cuts.rows, left[:-1].sum(axis=0), out=left[-1])
         _offer(self.r, self.s, cuts, left, best)
         if not column.distinct:
             self._missing(column, places, cuts, left, best)
