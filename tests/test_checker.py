@@ -21,7 +21,7 @@ from sklearn.datasets import load_breast_cancer
 
 from certifit import checker
 from certifit.certificates import kinds
-from certifit.certificates._proof_file import PROVED
+from certifit.certificates._proof_file import PROVED, proof_of
 from certifit.decomposition import PCA
 from certifit.exceptions import ConvergenceWarning
 from certifit.geometry import separability
@@ -240,6 +240,37 @@ def test_a_long_table_is_bounded_as_closely_as_by_the_library(tmp_path):
     assert model.certificate_.kind == "local"
     assert model.certificate_.gap > 1e-6
     assert run_checker(*Case(model.certificate_, X, y * 1.0).write(tmp_path))[0] == "PROVED"
+
+
+@pytest.mark.parametrize(("rows", "same"), [(150, False), (60, False), (150, True)], ids=["tall", "wide", "copies"])
+def test_non_negative_least_squares_of_over_a_hundred_columns(rows, same):
+    """Beyond 100 columns the checker works in intervals, which once needed independent columns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 102)).round(3)
+    X[:, 50] = X[:, 9] if same else X[:, 50]
+    y = X @ np.maximum(rng.normal(size=102), 0.0) + rng.normal(size=rows)
+    model = LinearRegression(positive=True).fit(X, y)
+    table = checker.Table(X.tolist(), [y.tolist()])
+    proof = json.loads(proof_of(model.certificate_))
+    assert outcome(proof, table) == "PROVED"
+    found = checker.prove_least_squares(table, checker.decoded(proof["evidence"]))
+    value, gap = (found[k][1] for k in ("value", "gap"))
+    assert gap <= value * 1e-20 or (rows < 102 and gap <= 1e-20)  # also where the library states the value itself
+
+
+def test_the_bound_in_intervals_is_the_exact_one():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        X, r = rng.integers(-3, 4, size=(9, 5)), rng.integers(-9, 10, size=9)
+        columns, held = [checker.vec(c) for c in X.T.tolist()], sorted(rng.choice(5, 2, replace=False).tolist())
+        H, g = checker.scatter([checker.N(1)] * 9, columns), [checker.dot(c, checker.vec(r.tolist())) for c in columns]
+        try:
+            found = checker.excess_of_independent(H, g, held)
+        except checker.Refused:
+            assert np.linalg.matrix_rank(X) < 5
+            continue
+        exact = checker.excess(H, g, held)
+        assert exact - 1e-40 <= found  # it may release several columns at once, where the exact one releases the first
 
 
 def test_arrays_in_npy_files(tmp_path):

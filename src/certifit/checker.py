@@ -371,14 +371,29 @@ def excess(H, g, held):  # ½gᵀH⁺g at any rank; of g any μ ≥ 0 may be lef
     ints = aligned([v for i in free for v in [h(i, j) for j in free] + [g[i]]])[0]; R, d, P = reduced(zip(*[iter(ints)] * m))
     x = [(free[j], r[-1]) for j, r in zip(P, R)]; wrong = [j for j in held if not (g[j] * d - total(h(i, j) * v for i, v in x)) * d >= 0]
     return excess(H, g, [j for j in held if j != wrong[0]]) if wrong else total(g[i] * v for i, v in x) / N(2 * d)
+def excess_of_independent(H, g, held):  # the same in intervals, if the columns that are not held are independent; μ = 0 for their copies
+    free = [j for j in range(len(g)) if j not in held]; h = lambda i, j: H[max(i, j)][min(i, j)]
+    L = Cholesky([[h(i, j) for j in free[: k + 1]] for k, i in enumerate(free)])
+    v = L.forward([g[i] for i in free]); x = [a / d for a, d in zip(v, L.D)]  # up to L⁻ᵀ
+    copies = {j for j in held for i in free if (h(i, i) - 2 * h(i, j) + h(j, j)).zero()}  # Σ s(xᵢ − xⱼ)² = 0
+    wrong = {j for j in held if j not in copies and not g[j] - dot(L.forward([h(i, j) for i in free]), x) >= 0}
+    return excess_of_independent(H, g, [j for j in held if j not in wrong]) if wrong else dot(v, x) / 2
+def quadratic_gap(H, g, held, value):  # of many columns first in intervals; where these leave it open, and more bits are asked for, exactly
+    gaps = [value]  # as F ≥ 0
+    if len(g) <= 100 or BITS > 192: return least([value, excess(H, g, held)])
+    for bound in (lambda: excess_of_independent(H, g, held),  # or with all columns, and μ = g where it may be left out
+                  lambda: Cholesky(H).form([N(0) if j in held and a >= 0 else a for j, a in enumerate(g)]) / 2):
+        try: gaps.append(bound())
+        except Refused: continue
+    return least(gaps)
 def prove_least_squares(table, e):  # F is ½gᵀH⁺g above its minimum; with w ≥ 0, a direction d ≥ 0 is held where w = 0
     value = gap = N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
-        v, g, H, _ = newton(table, o, y, vec(s), e.coef[k], n(e.intercept[k])); p, value = len(g), value + v
+        v, g, H, _ = newton(table, o, y, vec(s), e.coef[k], n(e.intercept[k])); value = value + v
         need(o.loss.name == "squared" and o.loss.params.factor == 1.0 and o.padding is None, "a loss or offset that the formula is not for")
-        held = [j for j, a in enumerate(e.coef[k]) if o.regularizer.name == "non_negative" and not a]  # beyond 100 columns in intervals:
-        gap = gap + (excess(H, g, held) if p <= 100 else Cholesky(H).form([0 if j in held and a >= 0 else a for j, a in enumerate(g)]) / 2)
-    need(len(e.coef) == len(e.intercept) == k + 1, "coefficients that do not fit"); return bounds(value, least((gap, value)), o, s)
+        held = [j for j, a in enumerate(e.coef[k]) if o.regularizer.name == "non_negative" and not a]
+        gap = gap + quadratic_gap(H, g, held, v)
+    need(len(e.coef) == len(e.intercept) == k + 1, "coefficients that do not fit"); return bounds(value, gap, o, s)
 def numerators(values): return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
 def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 0 for a μ > 0, as stated at dependent rows: x̃, rows, rank
     pairs = [(whole(i, 0, table.rows), whole(k, 0, classes)) for i, k in zip(e.rows, e.against)]

@@ -15,7 +15,7 @@ if "checker" not in globals():  # it was not checker.py that loaded this file
 N, Cholesky = checker.N, checker.Cholesky
 n, need, vec, mat, whole, truth = (getattr(checker, f) for f in "n need vec mat whole truth".split())
 total, largest, least, dot, join, away = (getattr(checker, f) for f in "total largest least dot join away".split())
-up, low, near, scatter, excess = (getattr(checker, f) for f in "up low near scatter excess".split())
+up, low, near, scatter, quadratic_gap = (getattr(checker, f) for f in "up low near scatter quadratic_gap".split())
 machines, newton, penalty, class_loss = (getattr(checker, f) for f in "machines newton penalty class_loss".split())
 
 def gap_figures(value, gap, S, table):
@@ -54,8 +54,7 @@ def prove_moments(table, e):
     if base.name in ("none", "l2"):
         _, g, H, _ = newton(table, o, y, s, e.coef[0], b)
         held = [j for j, a in enumerate(e.coef[0]) if signed and not a]
-        quick = len(g) > 100
-        gaps.append(Cholesky(H).form([0 if j in held and a >= 0 else a for j, a in enumerate(g)]) / 2 if quick else excess(H, g, held))
+        gaps.append(quadratic_gap(H, g, held, value))
     return gap_figures(value, least([value, *gaps]).max0(), S, table)
 
 def prove_passes(table, e):

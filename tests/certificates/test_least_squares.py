@@ -36,6 +36,16 @@ def test_zero_is_no_solution_because_two_columns_are_equal(c):
     assert certificate.rank == 1
 
 
+@pytest.mark.parametrize("model", [LinearRegression(), LinearRegression(positive=True), Ridge()], ids=repr)
+def test_the_certificate_of_a_fit_is_verified_in_exact_arithmetic_too(model):
+    """The digits were missing there, so that no certificate with digits was."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), rng.normal(size=30)
+    certificate = model.fit(X, y).certificate_
+    assert certificate.digits > 10
+    assert certificate.verify(X, y, rigor="exact").holds
+
+
 @pytest.mark.parametrize("n", [12, 400])
 @pytest.mark.parametrize("factor", [1 / 3, 0.7])
 def test_columns_that_are_dependent_but_for_rounding(n, factor):

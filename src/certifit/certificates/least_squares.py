@@ -189,8 +189,6 @@ def _bounds(data: Data, Y: Array, coef: Array, intercept: Array, task: _Task, ri
     small = data.X.shape[0] * data.X.shape[1] * len(coef) <= _SMALL
     residual = _residual(data, Ball(Y), coef, intercept, exact=small or rigor == "exact")
     ones = [_One(data, Y[:, t], residual[:, t], coef[t], float(intercept[t]), task, t) for t in range(len(coef))]
-    if rigor == "exact":
-        return [one.exactly(any_size=True) or one.loosely() for one in ones]
     found = dict[int, _Bound]()
     for alpha in dict.fromkeys(task.alphas.tolist()):  # targets with the same penalty share their frame
         alike = [one for one in ones if one.alpha == alpha]
@@ -198,10 +196,12 @@ def _bounds(data: Data, Y: Array, coef: Array, intercept: Array, task: _Task, ri
         factor = factor_of(frame, alpha)
         q = None if factor is None else frame.half_gradient(data.X)
         for at, one in enumerate(alike):
-            if factor is not None and q is not None:
-                found[one.t] = one.by_factor(frame, factor, q[:, at])
+            bound = None if factor is None or q is None else one.by_factor(frame, factor, q[:, at])
+            if rigor == "exact":  # what the factor says about digits is proved in any case
+                exact = one.exactly(any_size=True) or bound or one.loosely()
+                found[one.t] = exact if bound is None else replace(bound, gap=exact.gap, rank=exact.rank)
             else:
-                found[one.t] = one.exactly() or one.on_basis() or one.loosely()
+                found[one.t] = bound or one.exactly() or one.on_basis() or one.loosely()
     return [found[t] for t in range(len(coef))]
 
 
