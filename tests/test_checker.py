@@ -22,6 +22,7 @@ from sklearn.datasets import load_breast_cancer
 from certifit import checker
 from certifit.certificates import kinds
 from certifit.certificates._proof_file import PROVED, proof_of
+from certifit.cluster import KMeans
 from certifit.decomposition import PCA
 from certifit.exceptions import ConvergenceWarning
 from certifit.geometry import separability
@@ -228,6 +229,35 @@ def test_on_a_machine_with_nothing_but_python(name, tmp_path):
     last, steps, code = run_checker(*CASES[name](np.random.default_rng(0)).write(tmp_path))
     assert (last, code) == ("PROVED", 0)
     assert steps.startswith("ok  the data are those of the proof")
+
+
+SINGLE = {
+    "least squares": LinearRegression(),
+    "non-negative": LinearRegression(positive=True),
+    "ridge": Ridge(),
+    "lasso": Lasso(alpha=0.1),
+    "logistic": LogisticRegression(),
+    "linear machine": LinearSVC(),
+    "kernel machine": SVC(),
+    "perceptron": Perceptron(max_iter=20),
+    "gaussian counts": GaussianNB(),
+    "tree": DecisionTreeClassifier(max_depth=2),
+    "regression tree": DecisionTreeRegressor(max_depth=2),
+    "clusters": KMeans(2, random_state=0),
+    "components": PCA(2),
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_fits_in_single_precision_are_proved_from_their_files(name, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3)).astype(np.float32)
+    numbers = name in ("least squares", "non-negative", "ridge", "lasso", "regression tree")
+    y = (X[:, 0] + rng.normal(size=30)).astype(np.float32)
+    y = None if name in ("clusters", "components") else y if numbers else (y > 0).astype(np.float32)
+    certificate = SINGLE[name].fit(*((X,) if y is None else (X, y))).certificate_
+    assert certificate.holds
+    assert run_checker(*Case(certificate, X, y).write(tmp_path))[0] == "PROVED"
 
 
 def test_a_long_table_is_bounded_as_closely_as_by_the_library(tmp_path):
