@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.loops import neighbors_brute, neighbors_integers, neighbors_order, neighbors_tree
+from certifit.nearest._tree import KDTree
 
 NONE = np.empty(0, np.int64)
 
@@ -54,6 +55,37 @@ def test_grow_makes_a_tree_of_medians_with_tight_boxes():
     for node, (s, e) in {0: (0, 61), 1: (0, 30), 2: (30, 61), 3: (0, 15), 6: (45, 61)}.items():
         np.testing.assert_array_equal(box[node], [P[s:e].min(axis=0), P[s:e].max(axis=0)])
     assert P[:30, axis[0]].max() <= cut[0] <= P[30:, axis[0]].min()
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3])
+@pytest.mark.parametrize("d", [1, 3, 6])
+@pytest.mark.parametrize("kind", ["normal", "ties", "copies", "far"])
+def test_search_of_a_tree(code, d, kind):
+    """Near queries share a walk, far ones and those with too few rows at home walk alone; ties by row number."""
+    rng = np.random.default_rng(d)
+    X, Q, w = rng.normal(size=(700, d)), rng.normal(size=(90, d)), rng.uniform(0.5, 2, d)
+    if kind in ("ties", "copies"):
+        X, Q, w = np.round(X * (kind == "ties")), np.round(Q), np.ones(d)
+    Q[:4] *= 20.0 if kind == "far" else 1.0
+    group_q, group_x = rng.integers(-1, 3, size=90), rng.integers(0, 3, size=700)
+    tree = KDTree.build(X, 4 if kind == "normal" else 24, 1)
+    D = np.array([reduced(X, q, w, code, 3.0) for q in Q])
+    for own, theirs in ((NONE, NONE), (group_q, group_x)):
+        if len(own):
+            D[(own[:, None] == theirs[None]) & (own[:, None] >= 0)] = np.inf
+        for k in (1, 9, 60):
+            values, found = tree.query(Q, k, w, code, 3.0, own, theirs, 1)
+            wanted = np.argsort(D, axis=1, kind="stable")[:, :k]
+            np.testing.assert_array_equal(found, wanted)
+            np.testing.assert_allclose(values, np.take_along_axis(D, wanted, axis=1), rtol=1e-13)
+
+
+def test_search_fills_up_where_too_few_rows_may_be_met():
+    X = np.arange(40.0)[:, None]
+    group_q, group_x = np.array([1, -1]), (np.arange(40) >= 3).astype(int)
+    values, found = KDTree.build(X, 8, 1).query(X[:2], 5, np.ones(1), 0, 2.0, group_q, group_x, 1)
+    assert found.tolist() == [[0, 1, 2, 40, 40], [1, 0, 2, 3, 4]]
+    assert values[0].tolist() == [0.0, 1.0, 4.0, np.inf, np.inf]
 
 
 def test_pick_breaks_ties_by_column_and_skips_its_group():

@@ -29,6 +29,7 @@ WORDS = {
     "neighbors_brute": "nearest neighbours",
     "neighbors_integers": "nearest neighbours",
     "neighbors_order": "nearest neighbours",
+    "neighbors_leaves": "nearest neighbours",
     "neighbors_tree": "nearest neighbours",
     "one_score": "logistic and Poisson regression",
     "perceptron": "perceptrons",

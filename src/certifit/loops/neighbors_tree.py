@@ -1,5 +1,5 @@
-"""k-d tree: build by medians, search by boxes; and the scan of all leaves for distances that have no
-shortcut.
+"""k-d tree: build by medians; and the scan of all leaves for distances that have no shortcut. The search is in
+`neighbors_leaves`.
 
 Conventions. The *reduced* distance of metric ``code`` with feature weights w and power p, summed in the
 order of the features, without fused operations:
@@ -133,23 +133,6 @@ def locate(Q: Array, axis: Array, cut: Array, leaf_of: Array, start: int, stop: 
 
 
 @_inner
-def _box_distance(box: Array, node: int, q: Array, w: Array, code: int, p: float) -> float:
-    total = 0.0
-    for c in range(len(q)):
-        low, high = box[node, 0, c] - q[c], q[c] - box[node, 1, c]
-        gap = max(low, high, 0.0)
-        if code == 0:
-            total += w[c] * (gap * gap)
-        elif code == 1:
-            total += w[c] * gap
-        elif code == 2:
-            total = max(total, w[c] * gap)
-        else:
-            total += w[c] * gap**p
-    return total
-
-
-@_inner
 def _add_feature(leaves: Array, leaf: int, c: int, x: float, v: float, code: int, p: float, out: Array) -> None:
     """One more term of the distance for every row of a leaf."""
     L = leaves.shape[2]
@@ -226,189 +209,6 @@ def _visit(
             worst = mine[last]
 
 
-@_inner
-def _descend(
-    leaves: Array, rows: Array, starts: Array, box: Array, nodes: Array, bounds: Array, buffer: Array, q: Array, w:
-    Array, code: int, p: float, trust: float, group: int, group_x: Array, mine: Array, near: Array,
-) -> None:  # fmt: skip
-    """The whole tree for one query, nearer child first."""
-    inner = len(starts) - 2
-    k = len(mine)
-    nodes[0], bounds[0] = 0, 0.0
-    top = 1
-    while top > 0:
-        top -= 1
-        if bounds[top] > mine[k - 1]:
-            continue
-        node = nodes[top]
-        while node < inner:
-            a = trust * _box_distance(box, 2 * node + 1, q, w, code, p)
-            b = trust * _box_distance(box, 2 * node + 2, q, w, code, p)
-            node = 2 * node + 1
-            other, far = node + 1, b
-            if b < a:
-                node, other, far = node + 1, node, a
-            if far <= mine[k - 1]:
-                nodes[top], bounds[top] = other, far
-                top += 1
-        _visit(leaves, node - inner, rows, starts, buffer, q, w, code, p, group, group_x, mine, near)
-
-
-@_inner
-def _collect(
-    box: Array, inner: int, low: Array, high: Array, radius: float, skip_from: int, skip_to: int, w: Array, code: int,
-    p: float, trust: float, nodes: Array, picked: Array, edges: Array,
-) -> int:  # fmt: skip
-    """Leaves (but skip_from..skip_to) within ``radius`` of the box low..high; their boxes, feature by
-    feature.
-
-    Returns their number, or −1 when they are more than fit.
-    """
-    d = len(low)
-    count = 0
-    nodes[0] = 0
-    top = 1
-    while top > 0:
-        top -= 1
-        node = nodes[top]
-        total = 0.0
-        for c in range(d):
-            gap = max(box[node, 0, c] - high[c], low[c] - box[node, 1, c], 0.0)
-            if code == 0:
-                total += w[c] * (gap * gap)
-            elif code == 1:
-                total += w[c] * gap
-            elif code == 2:
-                total = max(total, w[c] * gap)
-            else:
-                total += w[c] * gap**p
-        if trust * total > radius:
-            continue
-        if node < inner:
-            nodes[top], nodes[top + 1] = 2 * node + 2, 2 * node + 1
-            top += 2
-        elif not skip_from <= node - inner < skip_to:
-            if count == len(picked):
-                return -1
-            picked[count] = node - inner
-            for c in range(d):
-                edges[0, c, count] = box[node, 0, c]
-                edges[1, c, count] = box[node, 1, c]
-            count += 1
-    return count
-
-
-@_inner
-def _bounds(edges: Array, count: int, q: Array, w: Array, code: int, p: float, out: Array) -> None:
-    """Distance of q to each collected box: `_box_distance`, many boxes at a time."""
-    for i in range(count):
-        out[i] = 0.0
-    for c in range(len(q)):
-        x, v = q[c], w[c]
-        if code == 0:
-            for i in range(count):
-                gap = max(edges[0, c, i] - x, x - edges[1, c, i], 0.0)
-                out[i] += v * (gap * gap)
-        elif code == 1:
-            for i in range(count):
-                out[i] += v * max(edges[0, c, i] - x, x - edges[1, c, i], 0.0)
-        elif code == 2:
-            for i in range(count):
-                out[i] = max(out[i], v * max(edges[0, c, i] - x, x - edges[1, c, i], 0.0))
-        else:
-            for i in range(count):
-                out[i] += v * max(edges[0, c, i] - x, x - edges[1, c, i], 0.0) ** p
-
-
-@_inner
-def _search_group(
-    Q: Array, order: Array, begin: int, end: int, home: int, width: int, leaves: Array, rows: Array, starts: Array,
-    box: Array, w: Array, code: int, p: float, trust: float, group_q: Array, group_x: Array, values: Array, found:
-    Array, buffer: Array, q: Array, mine: Array, near: Array, nodes: Array, bounds: Array, picked: Array, edges:
-    Array, queue: Array, low: Array, high: Array,
-) -> None:  # fmt: skip
-    d, k, inner = len(q), len(mine), len(starts) - 2
-    radius = -1.0
-    for c in range(d):
-        low[c], high[c] = np.inf, -np.inf
-    for t in range(begin, end):
-        at = order[t]
-        for c in range(d):
-            q[c] = Q[at, c]
-        for j in range(k):
-            mine[j], near[j] = np.inf, len(rows)
-        group = group_q[at] if len(group_q) > 0 else -1
-        for leaf in range(home, home + width):
-            _visit(leaves, leaf, rows, starts, buffer, q, w, code, p, group, group_x, mine, near)
-        if mine[k - 1] < np.inf:
-            radius = max(radius, mine[k - 1])
-            for c in range(d):
-                low[c], high[c] = min(low[c], q[c]), max(high[c], q[c])
-        for j in range(k):
-            values[at, j], found[at, j] = mine[j], near[j]
-    count = 0
-    if radius >= 0.0:
-        count = _collect(box, inner, low, high, radius, home, home + width, w, code, p, trust, nodes, picked, edges)
-    for t in range(begin, end):
-        at = order[t]
-        for c in range(d):
-            q[c] = Q[at, c]
-        alone = count < 0 or values[at, k - 1] == np.inf
-        for j in range(k):
-            mine[j], near[j] = values[at, j], found[at, j]
-            if alone:
-                mine[j], near[j] = np.inf, len(rows)
-        group = group_q[at] if len(group_q) > 0 else -1
-        if alone:
-            _descend(
-                leaves, rows, starts, box, nodes, bounds, buffer, q, w, code, p, trust, group, group_x, mine, near
-            )  # fmt: skip
-        else:
-            _bounds(edges, count, q, w, code, p, bounds)
-            waiting, reach = 0, mine[k - 1]
-            for i in range(count):  # without a branch: which boxes are near enough cannot be foretold
-                queue[waiting] = i
-                waiting += trust * bounds[i] <= reach
-            for place in range(1, waiting):
-                i, j = queue[place], place
-                while j > 0 and bounds[queue[j - 1]] > bounds[i]:
-                    queue[j] = queue[j - 1]
-                    j -= 1
-                queue[j] = i
-            for j in range(waiting):
-                if trust * bounds[queue[j]] > mine[k - 1]:
-                    break
-                _visit(leaves, picked[queue[j]], rows, starts, buffer, q, w, code, p, group, group_x, mine, near)
-        for j in range(k):
-            values[at, j], found[at, j] = mine[j], near[j]
-
-
-@_jit
-def search(
-    Q: Array, order: Array, cuts: Array, homes: Array, width: int, first: int, last: int, leaves: Array, rows: Array,
-    starts: Array, box: Array, w: Array, code: int, p: float, trust: float, group_q: Array, group_x: Array, values:
-    Array, found: Array,
-) -> None:  # fmt: skip
-    """Nearest rows of the queries, group by group, into ``values`` and ``found`` (inf and n where there are
-    none).
-
-    Group g are the queries order[cuts[g]:cuts[g+1]], all at home in the leaves homes[g]..homes[g]+width.
-    They look there first; the largest radius any of them is left with says which other leaves the group can
-    need, and the tree is walked once for all of them. A query with too little at home, or a group with too
-    large a radius, walks the tree by itself.
-    """
-    d, k = Q.shape[1], values.shape[1]
-    buffer, q, mine, near = np.empty(leaves.shape[2]), np.empty(d), np.empty(k), np.empty(k, np.int64)
-    nodes, bounds, low, high = np.empty(256, np.int64), np.empty(256), np.empty(d), np.empty(d)
-    picked, edges, queue = np.empty(192, np.int64), np.empty((2, d, 192)), np.empty(192, np.int64)
-    for g in range(first, last):
-        _search_group(
-            Q, order, cuts[g], cuts[g + 1], homes[g], width, leaves, rows, starts, box, w, code, p, trust,
-            group_q, group_x, values, found, buffer, q, mine, near, nodes, bounds, picked, edges, queue, low,
-            high,
-        )  # fmt: skip
-
-
 @_jit
 def scan(
     Q: Array, first: int, last: int, leaves: Array, rows: Array, starts: Array, w: Array, code: int, p: float, group_q:
@@ -449,9 +249,5 @@ def warm() -> None:
     locate(P, axis, cut, leaf_of, 0, 4)
     w, none = np.ones(1), np.empty(0, np.int64)
     values, found = np.full((4, 2), np.inf), np.full((4, 2), 4)
-    search(
-        P, rows, starts, np.array([0, 1]), 1, 0, 2, leaves, rows, starts, box, w, 0, 2.0, 1.0, none, none, values,
-        found,
-    )  # fmt: skip
     scan(P, 0, 4, leaves, rows, starts, w, 0, 2.0, none, none, values, found)
     distances(P, np.ascontiguousarray(P.T)[None], w, 0, 2.0, np.empty((4, 4)))

@@ -7,23 +7,57 @@ from dataclasses import dataclass
 import numpy as np
 
 from certifit._types import Array
+from certifit.loops import neighbors_leaves
 from certifit.loops import neighbors_tree as loops
 from certifit.parallel import ranges, side_by_side
 
-_LANES = 16  # rows of a leaf are padded to a multiple of this: whole vector registers, no remainder loop
+_LANES = neighbors_leaves.PAIR  # rows of a leaf are padded to a multiple of this: whole registers, no remainder loop
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What a search walks: where queries belong, boxes in blocks of siblings, and row numbers (see the loop)."""
+
+    axis: Array
+    cut: Array
+    boxes: Array
+    below: Array
+    fan: int
+    ids: Array
+
+    @classmethod
+    def of(cls, axis: Array, cut: Array, box: Array, rows: Array, starts: Array, width: int) -> Walk:
+        """From the boxes of a tree of halves, node i above 2i + 1 and 2i + 2: three of its levels make one layer."""
+        wide, d = neighbors_leaves.WIDE, box.shape[2]
+        level, made = (len(starts) - 1).bit_length() - 1, 0
+        blocks, below = [], []
+        while True:
+            nodes = box[2**level - 1 : 2 ** (level + 1) - 1]
+            count = -(-len(nodes) // wide)
+            padded = np.full((count * wide, 2, d), np.inf)
+            padded[: len(nodes)] = nodes
+            below.append(made - len(blocks[-1]) + wide * np.arange(count) if blocks else np.full(count, -1))
+            blocks.append(padded.reshape(count, wide, 2, d).transpose(0, 2, 3, 1))
+            made += count
+            if len(nodes) <= wide:
+                break
+            level -= 3
+        boxes = np.ascontiguousarray(np.concatenate(blocks))
+        ids = np.full((len(starts) - 1, width), len(rows))
+        ids[np.arange(width) < np.diff(starts)[:, None]] = rows
+        return cls(axis, cut, boxes, np.concatenate(below), len(nodes), ids.ravel())
 
 
 @dataclass(frozen=True)
 class KDTree:
-    """A k-d tree; with ``flat`` only its leaves, in the order of the data, to be scanned one and all."""
+    """Rows in leaves, and a tree above them; without one the leaves, in the order of the data, are scanned one and
+    all.
+    """
 
     leaves: Array
     rows: Array
     starts: Array
-    box: Array
-    axis: Array
-    cut: Array
-    flat: bool = False
+    walk: Walk | None = None
 
     @classmethod
     def build(cls, X: Array, leaf_size: int, n_threads: int) -> KDTree:
@@ -41,24 +75,16 @@ class KDTree:
             range(2**top),
             n_threads,
         )
-        return cls._packed(P, rows, _halved(n, levels), box, axis, cut)
+        starts = _halved(n, levels)
+        leaves = _packed(P, starts)
+        return cls(leaves, rows, starts, Walk.of(axis, cut, box, rows, starts, leaves.shape[2]))
 
     @classmethod
     def list(cls, X: Array, leaf_size: int) -> KDTree:
         """No tree: all leaves are looked at."""
-        n, d = X.shape
+        n = len(X)
         starts = np.append(np.arange(0, n, leaf_size), n)
-        none = np.empty(0, np.int64)
-        return cls._packed(X, np.arange(n), starts, np.empty((0, 2, d)), none, np.empty(0), flat=True)
-
-    @classmethod
-    def _packed(
-        cls, P: Array, rows: Array, starts: Array, box: Array, axis: Array, cut: Array, flat: bool = False
-    ) -> KDTree:
-        width = -(-int(np.diff(starts).max()) // _LANES) * _LANES
-        leaves = np.empty((len(starts) - 1, P.shape[1], width))
-        loops.pack(P, starts, leaves)
-        return cls(leaves, rows, starts, box, axis, cut, flat)
+        return cls(_packed(X, starts), np.arange(n), starts)
 
     def query(
         self, Q: Array, k: int, w: Array, code: int, p: float, group_q: Array, group_x: Array, n_threads: int
@@ -67,7 +93,7 @@ class KDTree:
         fills up).
         """
         values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
-        if self.flat:
+        if self.walk is None:
             side_by_side(
                 lambda s: loops.scan(
                     Q, *s, self.leaves, self.rows, self.starts, w, code, p, group_q, group_x, values, found
@@ -78,20 +104,22 @@ class KDTree:
             return values, found
         # Rounding is monotone except in the power function, which is granted 4 ulp on either side.
         trust = 1.0 - 1e-13 if code == 3 else 1.0
-        order, cuts, homes, width = self._groups(Q, k, n_threads)
+        walk = self.walk
+        order, cuts, homes, width = self._groups(walk, Q, k, n_threads)
         side_by_side(
-            lambda s: loops.search( Q, order, cuts, homes, width, *s, self.leaves, self.rows, self.starts,
-            self.box, w, code, p, trust, group_q, group_x, values, found, ), ranges(len(homes), 8 *
-            n_threads), n_threads,
+            lambda s: neighbors_leaves.search(
+                Q, order, cuts, homes, width, *s, self.leaves, walk.ids, walk.boxes, walk.below, walk.fan, w, code, p,
+                trust, group_q, group_x, len(self.rows), values, found,
+            ), ranges(len(homes), 8 * n_threads), n_threads,
         )  # fmt: skip
         return values, found
 
-    def _groups(self, Q: Array, k: int, n_threads: int) -> tuple[Array, Array, Array, int]:
+    def _groups(self, walk: Walk, Q: Array, k: int, n_threads: int) -> tuple[Array, Array, Array, int]:
         """Queries ordered by the leaf they fall into, cut into groups that share enough leaves to hold k
         rows.
         """
         leaf_of = np.empty(len(Q), np.int64)
-        side_by_side(lambda s: loops.locate(Q, self.axis, self.cut, leaf_of, *s), ranges(len(Q), n_threads), n_threads)
+        side_by_side(lambda s: loops.locate(Q, walk.axis, walk.cut, leaf_of, *s), ranges(len(Q), n_threads), n_threads)
         n_leaves = len(self.starts) - 1
         # NumPy sorts two-byte integers by counting.
         order = np.argsort(leaf_of.astype(np.uint16) if n_leaves <= 1 << 16 else leaf_of, kind="stable")
@@ -101,6 +129,14 @@ class KDTree:
         home = leaf_of[order] // width
         cuts = np.concatenate(([0], np.flatnonzero(np.diff(home)) + 1, [len(Q)]))
         return order, cuts, home[cuts[:-1]] * width, width
+
+
+def _packed(P: Array, starts: Array) -> Array:
+    """Leaves feature by feature."""
+    width = -(-int(np.diff(starts).max()) // _LANES) * _LANES
+    leaves = np.empty((len(starts) - 1, P.shape[1], width))
+    loops.pack(P, starts, leaves)
+    return leaves
 
 
 def _halved(n: int, levels: int) -> Array:
