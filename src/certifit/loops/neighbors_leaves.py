@@ -396,7 +396,7 @@ def _search_group(
     Array, edges: Array, values: Array, places: Array, ranks: Array, lined: Array, there: Array,
 ) -> None:  # fmt: skip
     d, k = len(q), out.shape[1]
-    radius = -1.0
+    radius, patience = -1.0, WIDE if code == 3 else TOGETHER  # where distances are dear, sort often and skip leaves
     for c in range(d):
         low[c], high[c] = np.inf, -np.inf
     for t in range(begin, end):
@@ -437,10 +437,12 @@ def _search_group(
             limit = min(reach / trust, _FINITE)
             near = _facing(edges, 0, edges.shape[2], d, q, q, w, code, p, limit, count, bounds, 0, nodes, 0)
             for j in range(near):
+                if trust * bounds[nodes[j]] > reach:
+                    continue
                 m = _look(
                     leaves, picked[nodes[j]], ids, q, w, code, p, reach, latest, group, group_x, values, places, m
                 )
-                if m + leaves.shape[2] + 2 * PAIR > len(values):
+                if m >= k + patience:
                     m = _sort(values, places, m, k, ids, ranks, lined, there)
                     reach, latest = values[k - 1], ids[places[k - 1]]
         m = _sort(values, places, m, k, ids, ranks, lined, there)

@@ -8,6 +8,7 @@ that work allows (`_exact`); for other distances it is the order of the computed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +21,7 @@ from certifit.nearest._brute import BruteForce, Queries
 from certifit.nearest._exact import ExactOrder
 from certifit.nearest._metrics import Metric, function_block
 from certifit.nearest._tree import KDTree
-from certifit.parallel import ranges, side_by_side, threads
+from certifit.parallel import Answer, ranges, side_by_side, threads
 
 _NONE = np.empty(0, np.int64)
 _ENTRIES = 1 << 22  # distances held at a time where whole rows of them are needed
@@ -96,14 +97,30 @@ class Index:
         values, found = self._search(searched, k, group_q, group_x)
         asked = Queries(Q, k, group_q, group_x, threads(self.n_jobs))
         doubtful = self._exact.doubtful(asked, searched, values, found)
-        values, found = values[:, :k], np.ascontiguousarray(found[:, :k])
-        values = np.minimum(values / 2.0, 2.0) if name == "cosine" else self.metric.rooted(values)
-        if self._scale != 1.0 and name != "cosine":
-            values = values / self._scale
-        values = np.ascontiguousarray(values)
+        values, found = self._finished(values, found, k)
         if np.any(doubtful):
             self._exact.redo(asked, doubtful, values, found)
         return values, found
+
+    def _finished(self, values: Array, found: Array, k: int) -> tuple[Array, Array]:
+        """The first k, as distances."""
+        distances, rows = np.empty((len(values), k)), np.empty((len(values), k), np.int64)
+
+        def work(share: tuple[int, int]) -> None:
+            s = slice(*share)
+            rows[s] = found[s, :k]
+            if self.metric.name == "cosine":
+                distances[s] = np.minimum(values[s, :k] / 2.0, 2.0)
+            else:
+                distances[s] = self.metric.rooted(values[s, :k])
+                if self._scale != 1.0:
+                    distances[s] /= self._scale
+
+        self._on_threads(work, len(values))
+        return distances, rows
+
+    def _on_threads(self, work: Callable[[tuple[int, int]], Answer], n: int) -> list[Answer]:
+        return side_by_side(work, ranges(n, 4 * threads(self.n_jobs)), threads(self.n_jobs))
 
     @cached_property
     def _exact(self) -> ExactOrder:
@@ -134,7 +151,12 @@ class Index:
         exactly.
         """
         n, wide = len(self._points), k + 1
-        open_ = np.flatnonzero((values[:, k] <= values[:, k - 1] * (1.0 + band)) & (found[:, k] < n))
+
+        def undecided(share: tuple[int, int]) -> Array:
+            v, last = values[slice(*share)], found[slice(*share), k]
+            return share[0] + np.flatnonzero((v[:, k] <= v[:, k - 1] * (1.0 + band)) & (last < n))
+
+        open_ = np.concatenate(self._on_threads(undecided, len(Q)))
         if len(open_) and self.exact_arithmetic(Q):
             return  # rounding made no error, so equal is equal and the lower row number came first
         while len(open_):
@@ -168,7 +190,7 @@ class Index:
                 Q[s], self._points, self._weights, self._plain.code, band, values[s], found[s], parts
             )
 
-        side_by_side(work, ranges(len(Q), 4 * threads(self.n_jobs)), threads(self.n_jobs))
+        self._on_threads(work, len(Q))
 
     def _raw(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
         """Nearest k in the order of double precision."""

@@ -30,7 +30,8 @@ class Walk:
         """From the boxes of a tree of halves, node i above 2i + 1 and 2i + 2: three of its levels make one layer."""
         wide, d = neighbors_leaves.WIDE, box.shape[2]
         level, made = (len(starts) - 1).bit_length() - 1, 0
-        blocks, below = [], []
+        blocks: list[Array] = []
+        below: list[Array] = []
         while True:
             nodes = box[2**level - 1 : 2 ** (level + 1) - 1]
             count = -(-len(nodes) // wide)
@@ -68,13 +69,13 @@ class KDTree:
         P, rows = X.copy(), np.arange(n)
         box, axis, cut = np.empty((2 * inner + 1, 2, d)), np.empty(inner, np.int64), np.empty(inner)
         top = min(levels, int(np.ceil(np.log2(2 * n_threads))) if n > 2000 else 0)
-        loops.grow(P, rows, box, axis, cut, 0, 0, n, 2**top - 1)
-        parts = _halved(n, top)
-        side_by_side(
-            lambda i: loops.grow(P, rows, box, axis, cut, 2**top - 1 + i, parts[i], parts[i + 1], inner),
-            range(2**top),
-            n_threads,
-        )
+        for level in [*range(top), top]:  # the top level by level, then each subtree as a whole
+            first, parts, bottom = 2**level - 1, _halved(n, level), inner if level == top else 2 ** (level + 1) - 1
+
+            def grow(i: int, first: int = first, parts: Array = parts, bottom: int = bottom) -> None:
+                loops.grow(P, rows, box, axis, cut, first + i, parts[i], parts[i + 1], bottom)
+
+            side_by_side(grow, range(2**level), n_threads)
         starts = _halved(n, levels)
         leaves = _packed(P, starts)
         return cls(leaves, rows, starts, Walk.of(axis, cut, box, rows, starts, leaves.shape[2]))
@@ -126,9 +127,9 @@ class KDTree:
         width, least = 1, int(np.diff(self.starts).min())
         while width < n_leaves and width * least < k + 4:
             width *= 2
-        home = leaf_of[order] // width
-        cuts = np.concatenate(([0], np.flatnonzero(np.diff(home)) + 1, [len(Q)]))
-        return order, cuts, home[cuts[:-1]] * width, width
+        homes = np.arange(0, n_leaves, width)
+        cuts = np.append(0, np.cumsum(np.add.reduceat(np.bincount(leaf_of, minlength=n_leaves), homes)))
+        return order, cuts, homes, width
 
 
 def _packed(P: Array, starts: Array) -> Array:
