@@ -31,6 +31,8 @@ class ProvedNumber:
             return False
         if math.isinf(stated) and stated != self.proved:
             return False  # true of every number, or of none
+        if isinstance(self.proved, int) and not (isinstance(stated, int) and stated >= 0):
+            return False  # a count
         if self.sense == "upper":
             return bool(self.proved <= stated)
         if self.sense == "lower":
@@ -67,6 +69,11 @@ def roughly(value: Any) -> ProvedNumber:
 def equal(value: Any) -> ProvedNumber:
     """A count or a word that a re-check finds again."""
     return ProvedNumber(value, value, "equal")
+
+
+def at_least(count: int) -> ProvedNumber:
+    """A count that a re-check reaches, or exceeds with finer arithmetic."""
+    return ProvedNumber(count, count, "lower")
 
 
 def _ends(value: Any) -> tuple[float, float]:

@@ -28,7 +28,8 @@ import scipy.sparse
 from certifit._types import Array, Sparse
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
-from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, equal, register, upper
+from certifit.certificates._figures import at_least
+from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, NUMBER, WHOLE, word
 from certifit.certificates.neighbors import Space, whole_rows
 
@@ -255,7 +256,7 @@ class Harmonic(Kind):
             "labelled": equal(int((~system.open).sum())),
             "unreached": equal(int((~system.reached).sum())),
             "error": upper(Ball(largest, 1e-3 * largest)),
-            "certain": ProvedNumber(count, count, "lower"),
+            "certain": at_least(count),
         }
         return Proof(figures, tuple(checks), Labels(certain, error.max(axis=1, initial=0.0)))
 

@@ -20,6 +20,7 @@ import scipy.special
 from certifit._types import Array, Matrix, Record
 from certifit.certificates._ball import UNIT, Ball, ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._figures import at_least
 from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, about, equal, register, upper
 from certifit.certificates._schema import FINITE, NUMBER, NUMBERS, TEXT, WHOLE, word
 
@@ -275,7 +276,7 @@ class Radius(Kind):
         count, least = int(proved.sum()), float(radii[proved].min(initial=np.inf)) if np.any(proved) else 0.0
         figures = {
             "rows": equal(len(X)),
-            "certain": ProvedNumber(count, count, "lower"),
+            "certain": at_least(count),
             "least": ProvedNumber(least, least, "lower"),
         }
         return Proof(figures, checks)
