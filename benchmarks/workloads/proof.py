@@ -36,9 +36,7 @@ def _at(name: str, job: Job, sizes: Sizes, turns: int) -> list[tuple[str, str, s
     """Rows of one family at these sizes, without what is known only at the end."""
     X, y = job.data(sizes)
     case = f"{name}, {X.shape[0]:,} × {X.shape[1]:,}"
-    taken = [_turn(lambda: job.fit(X, y, sizes), X, y) for _ in range(turns + 1)][
-        -turns:
-    ]  # the first warms up
+    taken = [_turn(lambda: job.fit(X, y, sizes), X, y) for _ in range(turns + 1)][-turns:]  # the first warms up
     rows, least = [], _least(job.least, X, np.asarray(y, dtype=float))
     for part, kind in (("fit", "floor"), ("certificate_", "ours"), ("verify", "ours")):
         seen = sorted(seconds[part] for seconds, _ in taken)
