@@ -389,14 +389,14 @@ def _descend(
 
 
 @_inner
-def _search_group(
-    Q: Array, order: Array, begin: int, end: int, home: int, width: int, leaves: Array, ids: Array, boxes: Array, below:
-    Array, fan: int, w: Array, code: int, p: float, trust: float, group_q: Array, group_x: Array, n: int, out: Array,
-    found: Array, q: Array, low: Array, high: Array, eight: Array, radii: Array, bounds: Array, nodes: Array, picked:
-    Array, edges: Array, values: Array, places: Array, ranks: Array, lined: Array, there: Array,
-) -> None:  # fmt: skip
+def _home_radii(
+    Q: Array, order: Array, begin: int, end: int, home: int, width: int, leaves: Array, ids: Array, w: Array, code: int,
+    p: float, group_q: Array, group_x: Array, out: Array, found: Array, q: Array, low: Array, high: Array, radii: Array,
+    values: Array, places: Array, ranks: Array,
+) -> float:  # fmt: skip
+    """Each query's k-th distance at home to ``radii``; returns the largest, or −1, and the box of those queries."""
     d, k = len(q), out.shape[1]
-    radius, patience = -1.0, WIDE if code == 3 else TOGETHER  # where distances are dear, sort often and skip leaves
+    radius = -1.0
     for c in range(d):
         low[c], high[c] = np.inf, -np.inf
     for t in range(begin, end):
@@ -416,6 +416,22 @@ def _search_group(
             radius = max(radius, own)
             for c in range(d):
                 low[c], high[c] = min(low[c], q[c]), max(high[c], q[c])
+    return radius
+
+
+@_inner
+def _search_group(
+    Q: Array, order: Array, begin: int, end: int, home: int, width: int, leaves: Array, ids: Array, boxes: Array, below:
+    Array, fan: int, w: Array, code: int, p: float, trust: float, group_q: Array, group_x: Array, n: int, out: Array,
+    found: Array, q: Array, low: Array, high: Array, eight: Array, radii: Array, bounds: Array, nodes: Array, picked:
+    Array, edges: Array, values: Array, places: Array, ranks: Array, lined: Array, there: Array,
+) -> None:  # fmt: skip
+    d, k = len(q), out.shape[1]
+    patience = WIDE if code == 3 else TOGETHER  # where distances are dear, sort often and skip leaves
+    radius = _home_radii(
+        Q, order, begin, end, home, width, leaves, ids, w, code, p, group_q, group_x, out, found, q, low, high, radii,
+        values, places, ranks,
+    )  # fmt: skip
     count = 0
     if radius >= 0.0:
         reach = min(radius / trust, _FINITE)
@@ -428,14 +444,19 @@ def _search_group(
         m = 0
         for leaf in range(home, home + width):
             m = _look(leaves, leaf, ids, q, w, code, p, reach, latest, group, group_x, values, places, m)
-        if count < 0 or reach == np.inf:
+        if m > k:  # ties: from here on only rows with lower numbers join them
+            m = _sort(values, places, m, k, ids, ranks, lined, there)
+            reach, latest = values[k - 1], ids[places[k - 1]]
+        near = 0
+        if count > 0 and reach < np.inf:
+            limit = min(reach / trust, _FINITE)
+            near = _facing(edges, 0, edges.shape[2], d, q, q, w, code, p, limit, count, bounds, 0, nodes, 0)
+        if count < 0 or reach == np.inf or near > PAIR:
             m = _descend(
                 leaves, ids, boxes, below, fan, q, w, code, p, trust, group, group_x, home, width, reach, k, m, bounds,
                 nodes, eight, values, places, ranks, lined, there,
             )  # fmt: skip
-        elif count > 0:
-            limit = min(reach / trust, _FINITE)
-            near = _facing(edges, 0, edges.shape[2], d, q, q, w, code, p, limit, count, bounds, 0, nodes, 0)
+        else:
             for j in range(near):
                 if trust * bounds[nodes[j]] > reach:
                     continue
@@ -463,8 +484,8 @@ def search(
     Group g are the queries order[cuts[g]:cuts[g+1]], all at home in the leaves homes[g]..homes[g]+width. They look
     there first: the k-th distance is each query's radius. The largest radius says which other leaves the group can
     need, and the tree is walked once for all of them; what lies within a query's own radius in those is sorted once. A
-    query with too little at home, or a group with too large a radius, walks the tree by itself and shrinks its radius
-    on the way. ``fan`` is the number of nodes in the top block.
+    query with too little at home or too many leaves in reach, or a group with too large a radius, walks the tree by
+    itself and shrinks its radius on the way. ``fan`` is the number of nodes in the top block.
     """
     d, k, length = Q.shape[1], out.shape[1], leaves.shape[2]
     room = max(width * length, k + TOGETHER) + length + 4 * PAIR
