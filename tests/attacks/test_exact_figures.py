@@ -8,11 +8,12 @@ import pytest
 from certifit._objective import Objective
 from certifit.bayes import BayesianLinearRegression
 from certifit.certificates import Data, issue, mercer
-from certifit.linear_model import ElasticNet, LinearModel, LinearRegression
+from certifit.linear_model import ElasticNet, LinearModel, LinearRegression, LogisticRegression, Ridge
 from certifit.losses import Squared
 from certifit.naive_bayes import BernoulliNB, GaussianNB, MixedNB, MultinomialNB
 from certifit.neighbors import KNeighborsRegressor
 from certifit.regularizers import L1
+from certifit.svm import LinearSVR
 from tests.attacks.cases import all_cases
 from tests.attacks.siege import refused_by_checker
 
@@ -150,3 +151,16 @@ def test_a_wrong_coefficient_has_no_digits_however_heavy_other_rows_are(weight):
     honest = LinearRegression(fit_intercept=False).fit(X, y, sample_weight=w).certificate_
     assert honest.digits > 12
     assert issue(honest.kind, Data.of(X, y, w), {**honest.evidence, "coef": np.zeros((1, 1))}).digits == 0.0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("model", [LinearSVR(), Ridge(alpha=0.1), LogisticRegression()], ids=lambda m: type(m).__name__)
+def test_an_objective_that_rounding_hides_is_stated_as_it_is(model, seed):
+    """Perfect fits of few rows: floats knew the value by its order of magnitude only, and stated it to all digits."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(4, 4)) * 1e6
+    y = np.arange(4) % 3 if isinstance(model, LogisticRegression) else rng.normal(size=4) * 1e-5
+    c = next(c for c in model.fit(X, y).certificates_ if c.kind == "duality")
+    assert c.holds
+    assert c.verify(X, y, rigor="exact").holds
