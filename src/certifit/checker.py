@@ -389,10 +389,16 @@ def quadratic_gap(H, g, held, value):  # of many columns first in intervals; whe
 def prove_least_squares(table, e):  # F is ½gᵀH⁺g above its minimum; with w ≥ 0, a direction d ≥ 0 is held where w = 0
     value = gap = N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
-        v, g, H, _ = newton(table, o, y, vec(s), e.coef[k], n(e.intercept[k])); value = value + v
         need(o.loss.name == "squared" and o.loss.params.factor == 1.0 and o.padding is None, "a loss or offset that the formula is not for")
-        held = [j for j, a in enumerate(e.coef[k]) if o.regularizer.name == "non_negative" and not a]
-        gap = gap + quadratic_gap(H, g, held, v)
+        signed = o.regularizer.name == "non_negative"
+        def at(w, b):  # F at a point, and how far it is above the minimum
+            v, g, H, _ = newton(table, o, y, vec(s), w[k], n(b[k]))
+            return v, quadratic_gap(H, g, [j for j, a in enumerate(w[k]) if signed and not a], v)
+        here, above = at(e.coef, e.intercept); value = value + here
+        if signed and "witness_coef" in e:  # a better point, from which the bound may be taken; without signs the formula is exact anywhere
+            try: there, rest = at(e.witness_coef, e.witness_intercept); above = least((above, here - there + rest))
+            except Refused: pass
+        gap = gap + above
     need(len(e.coef) == len(e.intercept) == k + 1, "coefficients that do not fit"); return bounds(value, gap, o, s)
 def numerators(values): return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
 def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 0 for a μ > 0, as stated at dependent rows: x̃, rows, rank

@@ -6,9 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sklearn.linear_model
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from certifit import certify
 from certifit._objective import Objective
 from certifit.certificates import Data, issue
 from certifit.certificates._dependence import excess, spanning_columns
@@ -17,6 +19,7 @@ from certifit.linear_model import LinearRegression, Ridge
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Zero
 from certifit.solvers.dual import evidence_of
+from tests.attacks.siege import refused_by_checker
 from tests.proof_runs import Case, outcome
 from tests.soundness.exact import least_squares_gap, least_squares_solution
 
@@ -229,3 +232,24 @@ def test_no_digits_are_stated_where_the_size_of_a_coefficient_overflows():
     factor = SimpleNamespace(T=np.eye(2))
     assert _digits(fine, factor, 1e-9, np.ones(2), 0.0, plain) == pytest.approx(9.0, abs=1e-6)
     assert _digits(beyond, factor, 1e-9, np.ones(2), 0.0, plain) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_near_copies_of_columns_leave_non_negative_fits_a_small_gap(seed):
+    """One of the copies, or both (where the gradient alone bounds the gap by percents), by our fit and by another's."""
+    rng = np.random.default_rng(seed)
+    n, d, offset, close = 25, 5, bool(seed % 2), 10.0 ** -(9 + seed % 6)
+    X = rng.normal(size=(n, d))
+    X[:, 1] = X[:, 0] + close * rng.normal(size=n)
+    y = X @ np.abs(rng.normal(size=d)) + rng.normal(size=n)
+    weight = None if seed % 3 else rng.integers(0, 4, size=n).astype(float)
+    model = LinearRegression(positive=True, fit_intercept=offset).fit(X, y, weight)
+    other = sklearn.linear_model.LinearRegression(positive=True, fit_intercept=offset).fit(X, y, weight)
+    other.coef_, other.intercept_ = model.coef_.copy(), model.intercept_
+    other.coef_[:2] = model.coef_[:2].sum() * np.array([0.375, 0.625])
+    for c in (model.certificate_, certify(other, X, y, sample_weight=weight)):
+        assert c.holds
+        assert c.relative_gap <= 1e-8
+        assert c.verify(X, y, sample_weight=weight).holds
+        assert c.verify(X, y, sample_weight=weight, rigor="exact").holds
+        assert refused_by_checker(c, X, y, weight) is None

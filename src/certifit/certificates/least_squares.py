@@ -120,7 +120,7 @@ class LeastSquares(Kind):
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
         bounds = _bounds(data, Y, coef, intercept, task, rigor)
-        if "witness_coef" in evidence and rigor == "float":
+        if "witness_coef" in evidence and (task.positive or rigor == "float"):  # else exact numbers need none
             W, b = (numbers(evidence, f"witness_{k}") for k in ("coef", "intercept"))
             if W.shape == coef.shape and b.shape == intercept.shape and _allowed(task, W, b):
                 bounds = [m.through(n) for m, n in zip(bounds, _bounds(data, Y, W, b, task, rigor))]

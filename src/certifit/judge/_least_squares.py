@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from certifit.judge._registry import FOREIGN, model_name, reads
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 from certifit.solvers import solve_least_squares
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import best_first, dual_point, evidence_of
 
 
 def fitted(model: BaseEstimator, data: Data) -> tuple[Array, Array]:
@@ -60,7 +61,12 @@ def _linear_regression(model: BaseEstimator, data: Data, rigor: Rigor) -> Certif
     positive, offset = bool(getattr(model, "positive", False)), has_offset(model)
     objective = Objective(Squared(), NonNegative(Zero()) if positive else Zero(), 0.0, offset)
     best = _best(data, np.zeros(len(fitted(model, data)[0])), None, offset, positive)
-    return judge_fit(model, data, objective, best, rigor, gap=False)
+    by_residuals = judge_fit(model, data, objective, best, rigor, gap=False)
+    if not positive:
+        return by_residuals
+    # A penalty that is zero may have any strength. Duality is the sharper of the two where columns nearly depend.
+    by_duality = judge_fit(model, data, replace(objective, strength=1.0), best, rigor, gap=True)
+    return best_first((by_duality, by_residuals))[0]
 
 
 def judge_fit(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,21 +15,23 @@ from certifit._certified import Certified
 from certifit._linear_scores import LinearPredictions
 from certifit._objective import Objective
 from certifit._sklearn import usual
-from certifit._types import Array, Matrix, VectorLike, Weights
+from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit._validation import check_is_fitted
+from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, MomentSums, as_design
 from certifit.inference import Scatter, Summary, least_squares_summary
 from certifit.linear_model._base import (
     feature_names,
     name_coefficients,
     read_regression,
+    sharpest_first,
 )
 from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared
 from certifit.parallel import one_thread
 from certifit.regularizers import NonNegative, Zero
 from certifit.solvers import Solution, solve_least_squares
-from certifit.solvers.dual import evidence_of
+from certifit.solvers.dual import duality_proof, evidence_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -108,7 +112,12 @@ class LinearRegression(Certified, MultiOutputMixin, LinearPredictions, Regressor
             Squared(), NonNegative(Zero()) if self.positive else Zero(), 0.0, bool(self.fit_intercept)
         )
         evidence = evidence_of(objective, self.coef_, self.intercept_)
-        self._promise_certificate("least-squares", evidence, X, y, sample_weight)
+        if self.positive:
+            self._promise_certificates(
+                partial(_signed_proofs, objective, evidence, X, y, sample_weight), X, y, sample_weight
+            )
+        else:
+            self._promise_certificate("least-squares", evidence, X, y, sample_weight)
         return self
 
     def _remember(self, design: Design, Y: Array, weights: Array | None, solution: Solution) -> None:
@@ -160,3 +169,14 @@ class LinearRegression(Certified, MultiOutputMixin, LinearPredictions, Regressor
         return least_squares_summary(feature_names(self), np.asarray(self.coef_, dtype=float), offset, factor, scatter)
 
     _fold_path = ridge_answers  # shared work for `certifit.model_selection`
+
+
+def _signed_proofs(objective: Objective, evidence: Record, *given: Any) -> Iterator[Certificate]:
+    """By the gradient, and by duality, which nearly dependent columns do not make useless."""
+    data = Data.of(*given)
+    same = replace(objective, strength=1.0)  # a penalty that is zero may have any strength; dual variables need one
+
+    def by_duality() -> Certificate:
+        return duality_proof(same, data, evidence | {"objective": same.to_dict()})
+
+    yield from sharpest_first(issue("least-squares", data, evidence), by_duality)

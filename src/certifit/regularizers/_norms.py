@@ -323,7 +323,7 @@ class NonNegative(Regularizer):
     def gauge(self, v: Numeric) -> Numeric:
         positive = np.maximum(v, 0.0)
         if isinstance(self.base, Zero):
-            return 0.0 if np.all(upper_end(v) <= 0.0) else np.inf
+            return 0.0 if np.all(upper_end(v) <= 0) else np.inf  # 0, which exact numbers compare with
         return self.base.gauge(positive)
 
 

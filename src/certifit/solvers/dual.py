@@ -2,7 +2,8 @@ r"""A feasible dual point beside a fit: what turns coefficients into evidence of
 
 The slopes β = s∘L′(z) at a fit nearly solve the dual problem; three repairs make them feasible exactly. Each βᵢ is cut
 to its box; where the offset is free, β is rounded to multiples of one power of two and moved until Σβ is exactly 0; and
-where the penalty is a norm, β is shrunk until Λv = −Xᵀβ lies in the dual ball. Softmax keeps weights that flow from
+where the penalty is a norm, β is shrunk until Λv = −Xᵀβ lies in the dual ball (where coefficients only must not be
+negative, it is moved until v ≤ 0). Softmax keeps weights that flow from
 class to class instead: what flows out of a class must flow back in.
 
 Nothing here has to be trusted: the proof (`certifit.certificates.optimality`) checks feasibility and adds up the terms.
@@ -25,6 +26,7 @@ from certifit.solvers.balance import balance_within
 _FAR = 1.0 + 1e-6  # times the dual ball: β this far outside is first moved along the columns, not only shrunk
 _PROJECTIONS = 5  # at most; one or two are the rule
 _AFFORDABLE = 1e9  # multiplications of a projection
+_RESOLVED = 1e-8  # singular values below this fraction of the largest count as zero
 _SLACKS = 10.0 ** np.arange(-14, -7)  # rounding to the grid may leave v a little outside the dual ball
 
 
@@ -110,6 +112,8 @@ def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | 
         return full
     if size > _FAR and Z is not None and flat and objective.regularizer.name == "l1" and objective.loss.smooth:
         full, size = _projected(objective, target, full, Z[:, 0], columns)
+    if math.isinf(size) and flat and objective.signed:  # coefficients that are not negative, and no other penalty
+        full, size = _lowered(objective, target, full, columns)
     factor = 1.0
     for slack in _SLACKS if math.isfinite(size) else ():
         factor *= (1.0 - slack) / max(size, 1.0)
@@ -151,6 +155,37 @@ def _projected(objective: Objective, target: Target, beta: Array, z: Array, colu
         if not size > _FAR:
             break
     return best, size
+
+
+def _lowered(objective: Objective, target: Target, beta: Array, columns: ColumnMap) -> tuple[Array, float]:
+    """β and its size after a step that takes v to zero or below in the columns where it is above.
+
+    All these columns go down by as much, in units of their lengths: those that are nearly copies of each other agree
+    about that, so that the step is short, and their small difference does not enter.
+    """
+    X, root, total = columns.given, np.sqrt(target.weights), float(target.weights.sum())
+    if scipy.sparse.issparse(X) or X.size * X.shape[1] > _AFFORDABLE:
+        return beta, math.inf
+    A = root[:, None] * (X - target.weights @ X / total if objective.free else X)
+    length, used = np.linalg.norm(A, axis=0), np.zeros(columns.width, dtype=bool)
+    moved, depth = beta, 0.0
+    for _ in range(_PROJECTIONS):
+        high = to_float(ball(columns.slopes(objective, moved)).upper)[0]
+        if np.all(high <= 0.0):
+            return moved, 1.0
+        used |= high > 0.0
+        depth = max(2.0 * depth, 4.0 * float(np.max(high[used] / length[used])))
+        if not math.isfinite(depth):
+            break
+        unit = A[:, used] / length[used]
+        step = np.linalg.lstsq(unit.T, np.full(unit.shape[1], depth), rcond=_RESOLVED)[0]
+        free = beta[:, 0] + objective.strength * root * step
+        free = free - target.weights * (free.sum() / total) if objective.free else free
+        boxed = _boxed(objective, target, free[:, None])
+        if boxed is None:
+            break
+        moved = boxed
+    return beta, math.inf
 
 
 def _size(objective: Objective, beta: Array, columns: ColumnMap) -> float:
