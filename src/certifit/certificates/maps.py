@@ -73,7 +73,7 @@ class ColumnMap(FeatureMap):
 
     def slopes(self, objective: Objective, beta: Array) -> Ball:
         """v of the module docstring, one row an output."""
-        B = ball(beta, like=self.like)
+        B = ball(np.ascontiguousarray(beta), like=self.like)  # BLAS adds up strides in another order
         V = -dot_t(self.X, B).T / ball(objective.strength, like=self.like)
         if objective.padding is None:
             return V

@@ -194,9 +194,9 @@ def _size(objective: Objective, beta: Array, columns: ColumnMap) -> float:
 
 
 def _slopes(objective: Objective, beta: Array, columns: ColumnMap) -> Ball:
-    """v, with room for the proof to add up in another order: its bound is off ours by three radii at most."""
+    """v, with room for another machine to add up in another order: sums differ by far less than the radius allows."""
     v = columns.slopes(objective, beta)
-    return Ball(v.mid, 4.0 * v.rad)
+    return Ball(v.mid, 2.0 * v.rad)
 
 
 def _feasible(objective: Objective, target: Target, slopes: Array) -> Array | None:
