@@ -57,7 +57,7 @@ def test_it_knows_the_kinds_that_can_be_saved():
     assert set(checker.KINDS) == set(PROVED) == set(kinds())
 
 
-ALONE = ["lasso", "neighbours", "gaussian counts"]
+ALONE = ["lasso", "tree", "neighbours", "gaussian counts"]
 
 
 def test_the_first_file_proves_its_kinds_alone_and_names_the_others(tmp_path):
@@ -69,7 +69,7 @@ def test_the_first_file_proves_its_kinds_alone_and_names_the_others(tmp_path):
         assert run_checker(*CASES[name](np.random.default_rng(0)).write(tmp_path), script=script)[0] == "PROVED"
     last, _, code = run_checker(*CASES["histogram"](np.random.default_rng(0)).write(tmp_path), script=script)
     assert code == 1
-    assert last.endswith("are in checker_trees.py, checker_families.py and checker_partitions.py")
+    assert last.endswith("are in checker_variants.py, checker_families.py and checker_partitions.py")
 
 
 @pytest.mark.parametrize("name", ["tree", "histogram", "lasso in partitions", "lasso"])

@@ -233,7 +233,7 @@ TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hol
     "_types.py": ["dropin/test_signatures.py"],  # names of types: mypy is their test
     "checker_families.py": ["test_checker.py", "test_checker_law.py"],
     "checker_partitions.py": ["test_checker.py", "test_checker_law.py"],
-    "checker_trees.py": ["test_checker.py", "test_checker_law.py"],
+    "checker_variants.py": ["test_checker.py", "test_checker_law.py"],
     "families.py": ["files/test_families.py", "test_adding.py"],
     "neural_network.py": ["neural/test_pieces.py"],  # a second name
     "inference.py": ["linear_model/test_least_squares.py"],

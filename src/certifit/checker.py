@@ -508,21 +508,6 @@ def prove_neighbors(table, e): return listed(nearest(table, e, e.queries), e.ind
 def prove_neighbors_given_distances(table, e):
     need(all(len(d) == table.rows and min(d) >= 0 and vec(d) for d in e.distances), "distances that do not fit, or are none")
     return listed(([sorted(zip(d, range(table.rows)))] for d in e.distances), e.indices)
-def prove_radius_neighbors(table, e):  # distance ≤ r; by angle s ≥ (1 − r)‖x‖‖q‖, both sides squared with their signs
-    r, stated, counts = fractions.Fraction(e.radius), iter(e.indices), [whole(c, 0) for c in e.counts]; t = 1 - r
-    for at, (order, unit, p, size) in enumerate(nearest(table, e, e.queries)):
-        limit = r**p / unit if e.metric != "cosine" else -t * abs(t) * size if size else -int(t > 0)
-        rows = sorted(i for d, i in order if d <= limit); need(rows == sorted(whole(next(stated)) for _ in range(counts[at])), "other rows")
-    need(r >= 0 and len(counts) == at + 1 and sum(counts) == len(e.indices), "lists that do not fit, or a negative radius")
-    return {"queries": at + 1, "radius": float(e.radius), "fewest": min(counts), "most": max(counts)}
-def prove_condensed_neighbors(table, e):  # the nearest row and the nearest prototype of every row have one label
-    kept, (y,), orders = {whole(i, 0, table.rows) for i in e.prototypes}, table.y, nearest(table, Record(e, own=None), table.X)
-    need(all(y[order[0][1]] == y[next(i for _, i in order if i in kept)] for order, *_ in orders), "a row that they answer otherwise")
-    return {"prototypes": len(kept), "agreeing": table.rows}
-def prove_edited_neighbors(table, e):  # kept is who has the label that most of its nearest other rows have, the first of equals
-    y = table.codes(table.names()); right = [max(range(max(y) + 1), key=[y[j] for j in rows].count) == v for v, rows in zip(y, e.neighbors)]
-    need(sorted(map(whole, e.kept)) == [i for i, v in enumerate(right) if v], "kept are not the rows that their neighbours confirm")
-    return {"kept": sum(right), **listed(nearest(table, Record(e, own=range(table.rows)), table.X), e.neighbors)}
 def prove_constant(table, e):  # the mean is best for squared loss, the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
     need(e.loss in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
     p, q = (table.shares(e.classes), vec(e.shares, len(e.classes))) if e.loss == "log" else ([], [])
@@ -551,25 +536,9 @@ def prove_gaussian_counts(table, e):  # shares, means and variances are those of
              for here, T, V in zip(rows, theta, var) for x, t, v, more in zip(known, T, V, extra)]
     off, wrong = [abs(a - t) / v.sqrt() for a, _, t, v, _ in cells], [abs(b + more - v) / v for _, b, _, v, more in cells]
     return {"mean_error": up(largest(off)), "variance_error": up(largest(wrong)), "prior_error": priors(table, e)}
-def prove_class_centres(table, e):  # a point off the mean by δ costs W·δ² more; at a median no more than half of the rows lie on a side
-    w, middle, groups, C = table.w, e.distance == "manhattan", table.groups(e.classes), mat(e.centres, None, table.width)
-    need(((middle and table.given is None) or e.distance == "euclidean") and all(groups) and len(C) == len(groups), "no such centres")
-    cells = [(x, rows, m) for rows, c in zip(groups, C) for x, m in zip(table.columns(), c)]
-    if middle: off, right = [], all(2 * max(sum(x[i] < m for i in rows), sum(x[i] > m for i in rows)) <= len(rows) for x, rows, m in cells)
-    else: off = [(*moments(w, x, rows), m) for x, rows, m in cells]
-    need(all(abs(a - m) <= v.sqrt() * 1e-9 + abs(m) * 2.0**-49 for a, v, m in off) and (not middle or right), "a wrong centre")
-    return {"classes": len(C), **({} if middle else {"gap": up(total(pull(w, table.numbers(), *v) for v in zip(groups, C)))})}
 def pull(w, X, rows, c):  # how far the squared distances of rows to a point are above those to their mean
     return total(total(w[i] * (X[i][j] - v) for i in rows)**2 for j, v in enumerate(c)) / total(w[i] for i in rows)
 def smoothing(a, d): a = vec(a if type(a) is list else [a] * d, d); need(least(a) >= 0, "a negative α"); return a  # α for each column
-def prove_complement_counts(table, e):  # a weight is −log of a column's share of counts plus α in all other classes, or that over their sum
-    w, X, worst, F = table.w, table.numbers(), [], mat(e.feature_weights, len(e.classes), table.width)
-    alpha = smoothing(e.alpha, table.width); need(all(v >= 0 for x in X for v in x), "a negative count")
-    for here, stated in zip(map(set, table.groups(e.classes)), F):
-        counts = [a + total(w[i] * x[j] for i, x in enumerate(X) if i not in here) for j, a in enumerate(alpha)]
-        logs = [-log(v / total(counts)) for v in counts]; best = [v / total(logs) for v in logs] if truth(e.norm) else logs
-        worst += [abs(a - b) / (abs(b) if table.width > 1 else 1) for a, b in zip(best, stated)]  # one column: log 1
-    error = largest(worst); need(error <= 1e-8, "other weights"); return {"error": up(error), "classes": len(F)}
 def prove_smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) in its class and feature, up to `gradient` as a share
     w, model, d, cut, worst, sums = table.w, e.model, range(table.width), e.get("binarize"), [], []
     alpha, rows, sizes = smoothing(e.alpha, table.width), table.groups(e.classes), [whole(m, 1, 10**6) for m in e.get("n_categories", ())]
@@ -592,21 +561,80 @@ def coded(cells, names):  # a column as numbers: words by their places among the
     need(len(place) == len(names or ()) and lost.isdisjoint(place), "a category that is named twice, or like what is missing")
     found = [math.nan if v != v or v in lost else v if names is None else place.get(str(key(v)), math.inf) for v in cells]
     need(not {math.inf, -math.inf} & {*found}, "an infinite cell, or a category without a name"); return found
-def prove_mixed_counts(table, e):  # columns of numbers by gaussian_counts, of words by smoothed_counts; missing cells are left out
-    (numeric, discrete), words, cells = [[*map(whole, e[k])] for k in ("numeric", "discrete")], e.get("categories", []), [*zip(*table.X)]
-    need(sorted(numeric + discrete) == list(range(table.width)) and len(discrete) == len(words), "every column is taken once, as one kind")
-    def part(columns): return Table([list(x) for x in zip(*columns)], table.y, table.weight)
-    found = prove_gaussian_counts(part([cells[j] for j in numeric]), e) if numeric else {}
-    rest, columns = Record(e, model="categorical", n_categories=[*map(len, words)]), [coded(cells[j], v) for j, v in zip(discrete, words)]
-    return {**found, **(prove_smoothed_counts(part(columns), rest) if discrete else {})}
+logarithm, squares = functools.lru_cache(2**16)(lambda k, bits: log(N(k))), lambda W, *sums: N(sum(s * s for s in sums)) / W
+def logs(W, *sums): return total((logarithm(s, BITS) - logarithm(W, BITS)) * s for s in sums if s not in (0, W))  # Σ s log(s/W)
+CRITERIA = {  # for classes?; the worth of a side, from its weight and sums; what each row adds to the impurity, which is less the worth
+    "gini": (True, squares, lambda y: N(1)), "squared_error": (False, squares, lambda y: y**2), "poisson": (False, logs, plogp),
+    "entropy": (True, lambda *side: logs(*side) / logarithm(2, BITS), lambda y: N(0)), "absolute_error": (False, None, lambda y: N(0))}
+def tree_targets(table, e, of_classes, formula):  # targets; weight and terms of the sums of each row, and their unit; the worth of a side
+    names, s = e.get("classes") or [], table.weight; need(bool(names) == of_classes and len(names) in (0, len(table.y)), "other classes")
+    Y = [Table(table.X, [y]).codes(c, 1) for y, c in zip(table.y, names)] or [vec(y) for y in table.y]
+    for y, f in zip(Y, e.get("class_weight") or []): s = [a * f[c] for a, c in zip(s, y)]
+    s, Z = vec(s), [[N(int(v == k)) for v in y] for y in Y for k in range(max(map(len, names)))] if names else Y
+    grids = [(y, sorted({*y}), at) for y, _, at in (() if formula else map(aligned, Y))]
+    if grids: Z = [[N(int(v <= a)) for v in y] for y, steps, _ in grids for a in steps[:-1]]  # sums: masses below steps
+    def least_costs(W, *sums):  # the least Σ w|y − c| of each target: a step counts for the smaller mass, of those below or above it
+        sums = iter(sums); return [N(sum(min(m, W - m) * (b - a) for a, b, m in zip(v, v[1:], sums)), None, at) for _, v, at in grids]
+    flat, _, unit = aligned(itertools.chain(s, *([a * v for a, v in zip(s, z)] for z in Z))); need(least(s) >= 0, "a negative class weight")
+    return Y, unit, [flat[i :: table.rows] for i in range(table.rows)], formula or (lambda *side: -total(least_costs(*side))), least_costs
+def divisions(here, cells, parts, e, named):  # how many rows may go left by a column, and their sums; missing cells (None) last, then first
+    atoms, few = {}, len((e.get("classes") or [[]])[0]) < 3  # two classes, or numbers: a best group of categories is first by its means
+    for i in here: atoms.setdefault(cells[i] if cells[i] == cells[i] else None, []).append(i)
+    sums = {v: [len(rows), *map(sum, zip(*(parts[i] for i in rows)))] for v, rows in atoms.items()}
+    lost, known = [None] * (None in atoms), sorted({*atoms} - {None}); orders = [known + lost, lost + known][: 1 + len(lost)]
+    if named and few: orders = [sorted(atoms, key=lambda v: fractions.Fraction(sums[v][-1], sums[v][1]))]
+    elif named: orders = [v for k in range(1, min(len(atoms), 11)) for v in itertools.combinations([*atoms][1:], k)]
+    need(not named or (len(orders) < 512 and e.criterion != "absolute_error"), "groups of categories that are too many to compare")
+    for order in orders:
+        added = itertools.accumulate(map(sums.get, order), lambda a, b: [*map(operator.add, a, b)])
+        yield from (v for v, a, b in zip(added, order, [*order[1:], None]) if named or not e.get("precision") or told_apart(a, b))
+def told_apart(a, b):  # whether b > a + 1e-7 in single precision, as scikit-learn divides numbers; a missing one from any other
+    single = lambda v: struct.unpack("f", struct.pack("f", v))[0]; return None in (a, b) or single(b) > single(single(a) + single(1e-7))
+def prove_tree_general(table, e):  # no other division of a split node gains more by over `shortfall`; no pruning costs less
+    known = e.get("precision") in (None, "single") and e.get("monotonic") is None and e.get("splitter", "best") in ("best", "random")
+    need(known, "a tree grown by rules not known here"); compared = e.get("splitter") != "random"  # thresholds that were drawn are not
+    of_classes, formula, term = CRITERIA[{"log_loss": "entropy", "friedman_mse": "squared_error"}.get(e.criterion, e.criterion)]
+    (Y, unit, parts, worth, least_costs), d = tree_targets(table, e, of_classes, formula), range(table.width); w = [p[0] for p in parts]
+    names, held, drawn, tol = e.get("categories") or [None] * len(d), e.get("validation") or [], e.get("drawn"), n(1e-9)
+    X, alpha, light, few = [coded(*c) for c in zip(zip(*table.X), names)], n(e.alpha), n(e.min_weight_leaf), whole(e.min_samples_leaf, 1)
+    tests, used = {i for i in table.at(held) if w[i]}, {i for i, v in enumerate(w) if v}; mass = sum(w[i] for i in used - tests) * len(Y)
+    need(alpha >= 0 <= light and len({*held}) == len(held) and (len(Y) == 1 or not (held or any(names))), "rules that do not fit")
+    seen, short, eta = {}, [N(0)], 1e-307 * of_classes  # a share of a class may underflow
+    def weigh(rows): return [sum(c) for c in zip(*(parts[i] for i in rows))]
+    def goes_left(t, i):  # by the side for missing cells, a threshold, or a group of categories
+        j = whole(e.feature[t], 0, len(d)); v, group = X[j][i], None if names[j] is None else e.sets[whole(e.group[t], 0)]
+        return e.missing_left[t] == 1 if v != v else v <= e.threshold[t] if group is None else group[int(v)] == 1
+    def node(t, here, tried):  # the least cost of a pruning below a node, the cost of the stated one, and its impurity
+        side, value, y = weigh(here), e.value[t], Y[0]; stated, right = vec(sum(value, [])), [N(v) / side[0] for v in side[1:]]
+        pure = len({*zip(*([y[i] for i in here] for y in table.y))}) == 1  # then the impurity is 0, which intervals leave open
+        impure = seen[t] = N(0) if pure else (total(term(y[i]) * w[i] for y in Y for i in here) - worth(*side)) / mass
+        if formula: off, size = apart(stated, right), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
+        else: size = least_costs(*side); off = [total(abs(y[i] - a) * w[i] for i in here) - v for a, y, v in zip(stated, Y, size)]
+        need(len(stated) == len(size) and all(a <= b * tol + (b > 0) * eta for a, b in zip(off, size)), "node %d: a wrong value" % t)
+        top = value[0].index(max(value[0])); misses = (int(y[i] != top) if of_classes else (stated[0] - y[i])**2 for i in tried)
+        price = total(N(w[i]) * miss for i, miss in zip(tried, misses)) if held else impure + alpha
+        if e.left[t] < 0: return need(not truth(e.asks[t]), "a leaf that asks") or (price, price, impure)
+        below, looked = [whole(e[k][t], t + 1) for k in ("left", "right")], [j for j in d if not drawn or drawn[t][j] == 1]
+        sides = [[[i for i in rows if goes_left(t, i) == yes] for rows in (here, tried)] for yes in (True, False)]
+        sums, many = [weigh(rows) for rows, _ in sides], [len(rows) for rows, _ in sides]; own = total(worth(*v) for v in sums)
+        need(min(many) >= few and N(min(sums)[0], None, unit) >= light * (1 - tol) and e.feature[t] in looked, "node %d: no split" % t)
+        for count, *left in (v for j in looked * compared for v in divisions(here, X[j], parts, e, names[j] is not None)):
+            rest = [*map(operator.sub, side, left)]
+            if min(count, len(here) - count) < few or left in sums: continue  # not allowed, or worth the same
+            if (light.lo and N(min(left[0], rest[0]), None, unit) < light * (1 + tol)) or (formula is logs and 0 in left + rest): continue
+            gain = worth(*left) + worth(*rest) - own
+            if not gain <= 0: short.append((gain / mass).max0()); need(short[-1] <= impure * tol, "node %d: a better split" % t)
+        need(len({*below} - {*seen}) == 2 and truth(e.asks[t]) >= max(e.asks[i] for i in below), "node %d: no node of a tree" % t)
+        a, b = [node(child, *rows) for child, rows in zip(below, sides)]; best = least((price, a[0] + b[0]))
+        return (best, a[1] + b[1], a[2] + b[2]) if e.asks[t] else (best, price, impure)
+    (best, kept, impure), yes = node(0, sorted(used - tests), sorted(tests)), sum(e.asks); lost = (kept - best).max0() * int(len(seen) > 1)
+    tiny = (abs(seen[0]) + int(of_classes)) * 1e-30; need(len(seen) == len(e.left) and lost <= kept * tol + tiny, "a better pruning exists")
+    found = {"validation_loss": near(kept / sum(w[i] for i in tests))} if held else {"pruning_shortfall": up(lost)}
+    found = {**found, "shortfall": up(largest(short))} if compared else found
+    return {**found, "questions": yes, "leaves": yes + 1, "outputs": len(Y), "impurity": near(impure)}
+def prove_tree(table, e, several=("classes", "class_weight")):  # for one target
+    return prove_tree_general(table, Record(e, value=[[v] for v in e.value], **{k: [e[k]] for k in several if e.get(k)}))
 def away(x, c): return total((a - b)**2 for a, b in zip(x, c))
-def prove_stored_rows(table, e):  # equal rows are answered alike: all labels but the commonest are mistakes, deviations from means errors
-    need(table.numbers() and any(Table(table.X).digest(s) == e.rows for s in (False, True)), "other rows than those of the model")
-    need(e.task in (["none"] if not table.y else ["classes", "values"]), "an unknown task"); groups, found = {}, {}
-    for x, label in zip(table.X, zip(*table.y or [table.X])): groups.setdefault(tuple(x), []).append(label)
-    if e.task == "classes": found["unavoidable"] = sum(len(g) - max(map(g.count, set(g))) for g in groups.values())
-    sums = (dot(c, c) - total(c)**2 / len(c) for g in groups.values() for c in map(vec, zip(*g)))  # about the mean of each group
-    return {**found, "distinct": len(groups), **({"unavoidable": near(total(sums))} if e.task == "values" else {})}
 def prove_kernel_perceptron(table, e):  # Σ R²/γ² over the classes against the others, γ the margin that the sum of the updates reaches
     codes, k, one, made, bound, split, no = table.codes(e.classes), range(len(e.classes)), int(truth(e.fit_intercept)), 0, N(0), True, False
     K, problems = gram(table, e, range(table.rows), 0), [1] if len(k) == 2 else k; R = largest(row[i] for i, row in enumerate(K)) + one
@@ -623,7 +651,7 @@ def supports(stated, proved):  # whether what was proved backs a stated figure: 
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int, float) and stated == proved
     if type(stated) not in (int, float) or not math.isfinite(stated): return False
     (how, v, size), x = proved, n(stated); return {"upper": v <= x, "lower": v >= x, "about": abs(v - x) <= size * 1e-9 + 1e-300}[how]
-MORE = ("checker_trees.py", "checker_families.py", "checker_partitions.py")  # the other kinds; each file adds its own to KINDS
+MORE = ("checker_variants.py", "checker_families.py", "checker_partitions.py")  # the other kinds; each file adds its own to KINDS
 def check_of(kind):
     for path in map(pathlib.Path(__file__).with_name, MORE):
         if kind not in KINDS and path.exists():
