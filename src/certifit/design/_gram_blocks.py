@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,7 @@ from certifit.parallel import side_by_side
 
 _SPARSE = 4  # columns of a matrix for each one asked for, beyond which they are picked one by one
 _CHUNK = 1 << 21  # entries of one buffer: 8 MB in single precision
+_MANY = 2000  # points from which on tiles are worth compiling
 _STRIPS = 8  # of a whole matrix: what lies below its diagonal is copied from above
 
 
@@ -53,8 +55,16 @@ class Blocks(ABC):
     dtype: Any
 
     @abstractmethod
-    def block(self, i: Array, j: Array) -> Array:
-        """K[i][:, j], to be read only: it may be the whole matrix itself."""
+    def block(self, i: Array, j: Array, room: Array | None = None) -> Array:
+        """K[i][:, j], to be read only: it may be the whole matrix itself.
+
+        Parameters
+        ----------
+        i, j : array of int
+            Which rows and columns.
+        room : array of this precision, default=None
+            Memory of at least so many numbers that the answer may take; new memory costs as much as the numbers.
+        """
 
     def whole(self) -> Array:
         """All of K, to be read only."""
@@ -103,9 +113,9 @@ class FactorBlocks(Blocks):
     def diagonal(self) -> Array:
         return self._diagonal
 
-    def block(self, i: Array, j: Array) -> Array:
+    def block(self, i: Array, j: Array, room: Array | None = None) -> Array:
         left, right = self.left[i], self.right[j].T
-        K = np.empty((len(i), len(j)), self.dtype)
+        K = self._room(len(i), len(j), room)
 
         def fill(start: int, stop: int) -> None:
             part = K[start:stop]
@@ -115,6 +125,11 @@ class FactorBlocks(Blocks):
 
         _halves(fill, len(i), K.size)
         return K
+
+    def _room(self, rows: int, columns: int, room: Array | None) -> Array:
+        if room is None:
+            return np.empty((rows, columns), self.dtype)
+        return room[: rows * columns].reshape(rows, columns)
 
     def whole(self) -> Array:
         """All of K, which is symmetric: hardly more than half of it is computed."""
@@ -155,6 +170,43 @@ class FactorBlocks(Blocks):
         return np.asarray(first + second)
 
 
+class RadialBlocks(FactorBlocks):
+    """exp(left @ right.T) in tiles of registers (`certifit.loops.radial`): of sums, no matrix is ever in memory."""
+
+    def __init__(self, left: Array, right: Array, function: Any, diagonal: Array) -> None:
+        from certifit.loops import radial  # loads Numba: only for what is large
+
+        super().__init__(left, right, function, diagonal)
+        self.loops = radial
+
+    def take(self, i: Array) -> RadialBlocks:
+        return RadialBlocks(self.left[i], self.right[i], self.function, self._diagonal[i])
+
+    @cached_property
+    def _panels(self) -> Array:
+        return self.loops.panels(self.right)
+
+    def block(self, i: Array, j: Array, room: Array | None = None) -> Array:
+        K, panels = self._room(len(i), len(j), room), self.loops.panels(self.right[j])
+
+        def fill(start: int, stop: int) -> None:
+            self.loops.radial_block(self.loops.padded(self.left[i[start:stop]]), panels, K[start:stop])
+
+        _halves(fill, len(i), K.size)
+        return K
+
+    def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
+        rows, w = self.loops.padded(self.left[i]), self.loops.padded(weights.astype(self.dtype))
+        panels = self._panels if at is None else self.loops.panels(self.right[at])
+        total, wide = np.zeros(self.n if at is None else len(at)), panels.shape[2]
+
+        def add(start: int, stop: int) -> None:
+            self.loops.radial_sums(rows, w, panels[start:stop], total[start * wide : stop * wide])
+
+        _halves(add, len(panels), len(i) * len(total))
+        return total
+
+
 class MatrixBlocks(Blocks):
     """A Gram matrix that is there in full, or that of some of its points."""
 
@@ -165,7 +217,7 @@ class MatrixBlocks(Blocks):
     def _at(self, i: Array) -> Array:
         return i if self.points is None else self.points[i]
 
-    def block(self, i: Array, j: Array) -> Array:
+    def block(self, i: Array, j: Array, room: Array | None = None) -> Array:
         i, j = self._at(i), self._at(j)
         every = len(i) == len(j) == len(self.K) and np.array_equal(i, j) and bool(np.all(np.diff(i) == 1))
         return self.K if every else self.K.take(i, axis=0).take(j, axis=1)
@@ -216,8 +268,8 @@ class TwiceBlocks(Blocks):
     def __init__(self, once: Blocks) -> None:
         self.once, self.n, self.dtype = once, 2 * once.n, once.dtype
 
-    def block(self, i: Array, j: Array) -> Array:
-        return self.once.block(i % self.once.n, j % self.once.n)
+    def block(self, i: Array, j: Array, room: Array | None = None) -> Array:
+        return self.once.block(i % self.once.n, j % self.once.n, room)
 
     def take(self, i: Array) -> Blocks:
         return self.once.take(i % self.once.n)
@@ -266,7 +318,7 @@ class KernelBlocks(Blocks):
             self._kept.popitem(last=False)
         return out
 
-    def block(self, i: Array, j: Array) -> Array:
+    def block(self, i: Array, j: Array, room: Array | None = None) -> Array:
         # Rows at hand are cut; for the rest only the block is computed, unless whole rows would be asked soon.
         return np.asarray(self.kernel.gram(self.X[i], self.X[j]), dtype=self.dtype)
 
@@ -280,6 +332,15 @@ class KernelBlocks(Blocks):
                 self._rows(some) if at is None else self.block(some, at)
             )
         return total
+
+
+def _many(n: int) -> bool:
+    """Whether the compiled loop pays for so many points, and this processor has the instructions for it."""
+    if n < _MANY:
+        return False
+    from certifit.loops._vectors import LANES  # loads Numba: only for what is large
+
+    return LANES > 0
 
 
 def _exp(K: Array) -> None:
@@ -341,7 +402,8 @@ def blocks(kernel: Kernel, X: Matrix, dtype: npt.DTypeLike = np.float64, memory:
     if isinstance(kernel, RBF):
         X = X - X.mean(axis=0)  # distances stay, cancellation shrinks
         square = -kernel.gamma * np.einsum("ij,ij->i", X, X)
-        return FactorBlocks(*_padded(X, 2.0 * kernel.gamma, square, square, dtype), _exp, diagonal)
+        factors = _padded(X, 2.0 * kernel.gamma, square, square, dtype)
+        return (RadialBlocks if _many(len(X)) else FactorBlocks)(*factors, _exp, diagonal)
     if isinstance(kernel, Linear):
         A = np.ascontiguousarray(X, dtype=dtype)
         return FactorBlocks(A, A, None, diagonal)

@@ -33,6 +33,7 @@ WORDS = {
     "neighbors_tree": "nearest neighbours",
     "one_score": "logistic and Poisson regression",
     "perceptron": "perceptrons",
+    "radial": "support vector machines",
     "sgd": "stochastic gradient descent",
     "smo": "support vector machines",
     "tree_sample": "tree growing",

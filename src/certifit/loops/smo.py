@@ -95,10 +95,40 @@ def solve_block(K, F, beta, lo, hi, eps, max_steps, log=None):
     return max_steps, first
 
 
+def sides(F: Array, beta: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+    """F of points that may rise, and −F of points that may fall; of all others a number beyond `_BARRED` / 2.
+
+    (Adding it is three times as fast as `numpy.where`, and fifteen times as fast as a minimum with ``where``.)
+
+    Examples
+    --------
+    >>> rising, falling = sides(np.array([2.0]), np.zeros(1), np.zeros(1), np.ones(1))
+    >>> rising.tolist(), falling.tolist()
+    ([2.0], [1e+300])
+    """
+    return F + _BARRED * (beta >= hi), _BARRED * (beta <= lo) - F
+
+
 def violation(F: Array, beta: Array, lo: Array, hi: Array) -> tuple[float, float]:
-    """Smallest F among those that may rise, largest among those that may fall."""
-    low = np.min(F, where=beta < hi, initial=np.inf)
-    return float(low), float(np.max(F, where=beta > lo, initial=-np.inf))
+    """Smallest F among those that may rise, largest among those that may fall; infinite where there are none."""
+    return ends(*sides(F, beta, lo, hi))
+
+
+def ends(rising: Array, falling: Array) -> tuple[float, float]:
+    """The same from both `sides`."""
+    low, high = float(rising.min()), -float(falling.min())
+    return np.inf if low > 0.5 * _BARRED else low, -np.inf if high < -0.5 * _BARRED else high
+
+
+def movable(side: Array) -> Array:
+    """Which points may rise, or fall: a mask.
+
+    Examples
+    --------
+    >>> movable(np.array([5.0, 1e300])).tolist()
+    [True, False]
+    """
+    return side < 0.5 * _BARRED
 
 
 def gap_at(F: Array, beta: Array, lo: Array, hi: Array, b: float) -> float:

@@ -157,12 +157,14 @@ class _BlockDual(BoxDual):
         super().__init__(box, np.zeros(len(box.lo)), -box.linear.astype(float), target)
         self.gram, self.deadline, self.max_steps, self.shrinking = gram, deadline, max_steps, shrinking
         self.exact = gram.dtype != np.float32
+        self.room = np.empty(min(gram.n, _LARGEST_BLOCK) ** 2, gram.dtype)  # of the blocks; untouched memory is free
         self.watched = False
         self.pairs: list[Array] = []  # of the last round: i, j and β before and after, if watched
 
     def to_double(self, gram: Blocks) -> None:
         """Go on in double precision."""
         self.gram, self.exact = gram, True
+        self.room = np.empty(len(self.room), gram.dtype)
         self.F = self.gradient()
 
     def gradient(self) -> Array:
@@ -203,17 +205,18 @@ class _BlockDual(BoxDual):
         lo, hi = (self.lo, self.hi) if len(active) == len(self.lo) else (self.lo[active], self.hi[active])
         everything, last = np.arange(len(F)), self.steps + max(_LONG_ROUND[0], _LONG_ROUND[1] * len(F))
         while True:
-            low, high = loops.violation(F, beta, lo, hi)
+            rising, falling = loops.sides(F, beta, lo, hi)
+            low, high = loops.ends(rising, falling)
             gap = high - low
             if gap <= eps or not np.isfinite(gap) or self.over():
                 return
             if self.steps >= last:
                 self.laboured += 1
                 return
-            block = everything if len(F) <= _BLOCK else _worst(F, beta, lo, hi)
+            block = everything if len(F) <= _BLOCK else _worst(rising, falling)
             f, b = F[block], beta[block]
             old = b.copy()
-            K = gram.block(block, block)
+            K = gram.block(block, block, self.room)
             most = int(min(max(_STEPS_PER_POINT * len(block), _FEWEST), max(1, self.max_steps - self.steps)))
             problem = (K, f, b, lo[block], hi[block], max(_INNER * gap, 0.5 * eps), most)
             self.steps += self._pair_steps(problem, active[block])
@@ -273,17 +276,19 @@ class _PairSteps:
         }  # fmt: skip
 
 
-def _worst(F: Array, beta: Array, lo: Array, hi: Array) -> Array:
-    """The worst violators of both kinds; room for all free points where they are few enough."""
-    free = int(np.count_nonzero((beta > lo) & (beta < hi)))
-    half = int(min(len(F), _LARGEST_BLOCK, max(_BLOCK, 1.3 * free))) // 2
-    rising = np.where(beta < hi, F, np.inf)
-    falling = np.where(beta > lo, -F, np.inf)
-    first = np.argpartition(rising, half - 1)[:half]
-    first = first[np.isfinite(rising[first])]
+def _worst(rising: Array, falling: Array) -> Array:
+    """The worst violators of both sides; room for all free points where they are few enough."""
+    free = int(np.count_nonzero(loops.movable(rising) & loops.movable(falling)))
+    half = int(min(len(rising), _LARGEST_BLOCK, max(_BLOCK, 1.3 * free))) // 2
+    first = _least(rising, half)
     falling[first] = np.inf
-    second = np.argpartition(falling, half - 1)[:half]
-    return np.concatenate([first, second[np.isfinite(falling[second])]])
+    return np.concatenate([first, _least(falling, half)])
+
+
+def _least(side: Array, count: int) -> Array:
+    """Which points have the least numbers of a side, of those that may move."""
+    found = np.argpartition(side, count - 1)[:count]
+    return found[loops.movable(side[found])]
 
 
 def _precise(make: MakeBlocks, dual: BoxDual) -> bool:
