@@ -153,7 +153,7 @@ class Objective:
     def total(self, z: Numeric, y: Numeric, weights: Array) -> Numeric:
         """Σ sᵢ L(zᵢ, yᵢ), of plain or error-bounded scores."""
         terms = self.loss.value(z, y)
-        return (terms * column_of(weights, terms)).sum()
+        return (terms if np.all(weights == 1.0) else terms * column_of(weights, terms)).sum()
 
     def penalty(self, w: Numeric) -> Numeric:
         """Λ R(w); several outputs as rows of w."""

@@ -1,5 +1,6 @@
 """Balls contain the exact rational result of the same operations."""
 
+import decimal
 from fractions import Fraction
 
 import numpy as np
@@ -98,6 +99,47 @@ def test_functions_contain_their_values_at_the_ends(x, r):
             assert f(b).contains(f(np.array([x + r]))).all()
     both = np.logaddexp(b, 1.0)
     assert both.contains(np.logaddexp(np.array([x]), 1.0)).all()
+
+
+def _decimal(function, x):
+    """The exact value (to many digits) at an exact number."""
+    with decimal.localcontext(prec=120):
+        x = (
+            decimal.Decimal(x)
+            if isinstance(x, float)
+            else decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)
+        )
+        return Fraction(function(x))
+
+
+@pytest.mark.parametrize("radius", [0.0, 1e-16, 1e-9, 2.0**-10, 2.0**-9])
+def test_functions_of_narrow_balls_contain_the_exact_values(radius):
+    one = decimal.Decimal(1)
+    functions = {
+        "exp": (np.exp, lambda x: x.exp()),
+        "sigmoid": (lambda b: b.sigmoid(), lambda x: one / (one + (-x).exp())),
+        "softplus": (lambda b: np.logaddexp(0.0, b), lambda x: (one + x.exp()).ln()),
+    }
+    rng = np.random.default_rng(0)
+    at = np.concatenate([rng.normal(size=8), rng.uniform(-40, 40, size=8), [0.0, 1e-300, -1e-12, 30.0, -36.8, -100.0]])
+    for ball_of, exact_of in functions.values():
+        found = ball_of(Ball(at, np.full(len(at), radius)))
+        whole = ball_of(Ball(at)) if radius == 0.0 else found
+        for i, x in enumerate(at):
+            for end in (Fraction(x) - Fraction(radius), Fraction(x), Fraction(x) + Fraction(radius)):
+                true = _decimal(exact_of, end)
+                for b in (found, whole):
+                    assert abs(true - Fraction(float(b.mid[i]))) <= Fraction(float(np.broadcast_to(b.rad, b.shape)[i]))
+
+
+def test_entropy_of_exact_numbers_is_computed_once():
+    x = np.concatenate([[0.0, -1.0, 1.0, 5e-324, 1e-310], np.random.default_rng(0).uniform(0, 50, size=50)])
+    found = Ball(x).entropy()
+    assert found.mid[0] == found.rad[0] == found.mid[1] == 0.0
+    for value, mid, rad in zip(x[2:], found.mid[2:], found.rad[2:]):
+        true = _decimal(lambda t: -t * t.ln(), float(value))
+        assert abs(true - Fraction(float(mid))) <= Fraction(float(rad))
+        assert rad <= 1e-14 * abs(mid) + 1e-300
 
 
 @given(x=st.floats(0, 3), r=st.floats(0, 0.1))

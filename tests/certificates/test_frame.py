@@ -38,6 +38,22 @@ def test_gradients_are_enclosed(offset, weighted, far):
     np.testing.assert_allclose(gram, B.T @ (B * weights[:, None]), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("offset", [True, False])
+def test_rows_of_slight_weight_take_part_in_the_gradient(offset):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 3)) + [0.0, 0.1, 40.0]
+    weights = 10.0 ** rng.uniform(-30, 0, size=300)
+    weights[:20] = 0.0
+    rho = Ball(rng.normal(size=(300, 1)), np.full((300, 1), 1e-13))
+    frame = Frame.of(X, weights, offset, residuals=rho)
+    assert frame.pull is not None
+    for moved in (0.0, 0.9e-13, -0.9e-13):
+        q, true = frame.half_gradient(X), _exact_gradient(frame, X, rho.mid + moved)
+        assert np.all(rationals(q.lower) <= true)
+        assert np.all(true <= rationals(q.upper))
+    assert np.all(q.rad <= 1e-8)
+
+
 def test_columns_about_zero_are_not_centred_and_others_are():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 5))
@@ -82,5 +98,8 @@ def test_the_cheap_lengths_are_upper_bounds_of_the_sharp_ones(sparse):
     sharp = found.area.lengths(fit.X)
     assert np.all(found.lengths >= sharp * (1 - 1e-9))
     assert np.all(found.area.quick_lengths(fit.X) >= sharp * (1 - 1e-9))
-    largest = np.abs(X - found.area.centre).max(axis=0)
-    assert np.all(found.area.length_within(largest) >= sharp * (1 - 1e-9))
+    some = np.array([3, 17, 250])
+    np.testing.assert_array_equal(found.area.lengths(fit.X, some), sharp[some])
+    shorter = found.area.shortened(np.full(400, np.inf), fit.X, float(np.median(sharp)))
+    assert np.all(shorter >= sharp * (1 - 1e-9))
+    assert np.all(shorter <= np.maximum(sharp, np.median(sharp)) * (1 + 1e-9))

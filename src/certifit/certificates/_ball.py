@@ -31,6 +31,7 @@ from certifit.certificates._long_sum import long_sum
 UNIT = 2.0**-53
 ETA = 2.0**-1070  # more than any error of underflow in one operation
 _ULPS = 4.0  # accuracy granted to exp, log and similar functions, in units in the last place
+_NARROW = 2.0**-10  # radii up to this let a function be computed once, at the middle
 _ENTRIES = 1 << 16  # of a block of rows: with a copy or two it stays in the cache of a core
 
 
@@ -129,6 +130,11 @@ def rounded_up(radius: Numeric) -> Numeric:
     return radius if is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + ETA
 
 
+def _eta_unless_zero(x: Array) -> Array:
+    """ETA for numbers other than zero (chosen, not multiplied: products of numbers so small are slow)."""
+    return np.where(x != 0.0, ETA, 0.0)
+
+
 def rows_of_block(width: int) -> int:
     return max(1, _ENTRIES // max(1, width))
 
@@ -144,7 +150,7 @@ def row_blocks(n: int, width: int, least: int = 1) -> list[slice]:
 
 def shares(size: Array, k: int) -> Array:
     """γₖ of sizes that are multiplied by anything later on: where that is less than the least float, it is not zero."""
-    return np.asarray(gamma(k) * size + ETA * (size > 0.0))
+    return np.asarray(gamma(k) * size + _eta_unless_zero(size))
 
 
 def _products(A: Matrix, b: Array, v: Array) -> tuple[Array, Array]:
@@ -357,12 +363,38 @@ class Ball:
         low, high = np.asarray(to_float(self.lower)), np.asarray(to_float(self.upper))
         return (np.nextafter(low, -np.inf), np.nextafter(high, np.inf)) if self.exact else (low, high)
 
+    def _spread(self) -> Array | None:
+        """At least e^r − 1 for the radius r, where that is small: one value of a function then does, instead of two.
+
+        In the radius, e^x, log(1 + e^x) and 1/(1 + e^−x) change by at most e^r − 1 times their slope at the middle.
+        """
+        narrow = not self.exact and bool(np.all(self.rad <= _NARROW))
+        return self.rad * (1.0 + 2 * _NARROW) if narrow else None
+
+    def exponential(self) -> Ball:
+        """e^x."""
+        spread = self._spread()
+        if spread is None:
+            return self.monotone(np.exp)
+        with np.errstate(all="ignore"):
+            mid = np.exp(self.mid)
+            return Ball(mid, rounded_up(mid * (spread + 2 * (_ULPS + 1) * UNIT)))
+
     def sigmoid(self) -> Ball:
         """1/(1 + e^−x)."""
-        return self.monotone(scipy.special.expit)
+        spread = self._spread()
+        if spread is None:
+            return self.monotone(scipy.special.expit)
+        mid = scipy.special.expit(self.mid)
+        other = (1.0 - mid) + 2 * (_ULPS + 1) * UNIT  # not less than 1 − the exact value
+        return Ball(mid, rounded_up(mid * (spread * other + 2 * (_ULPS + 1) * UNIT)))
 
     def entropy(self) -> Ball:
         """−x log x, with 0 log 0 = 0; the ball is cut at zero."""
+        if not self.exact and _zero(self.rad):
+            x = np.maximum(self.mid, 0.0)
+            found = -x * np.log(np.where(x > 0.0, x, 1.0))
+            return Ball(found, np.abs(found) * (2 * (_ULPS + 2) * UNIT) + _eta_unless_zero(found))
         low, high = self._outward()
         low = np.maximum(low, 0.0)
         peak = np.exp(-1.0)
@@ -396,6 +428,13 @@ class Ball:
 def _logaddexp(a: Ball, b: Ball) -> Ball:
     if a.exact:
         return a.maximum(b) + (-abs(a - b)).monotone(lambda t: np.log1p(np.exp(t)))
+    spread = b._spread() if a.mid.ndim == 0 and a.mid == 0.0 and _zero(a.rad) else None
+    if spread is not None:  # log(1 + e^b)
+        with np.errstate(all="ignore"):
+            e = np.exp(-np.abs(b.mid))
+            mid = np.maximum(b.mid, 0.0) + np.log1p(e)
+            slope = np.where(b.mid > 0.0, 1.0, e) / (1.0 + e)
+            return Ball(mid, rounded_up(slope * spread + mid * (4 * (_ULPS + 1) * UNIT)))
     low, high = np.logaddexp(a.lower, b.lower), np.logaddexp(a.upper, b.upper)
     slack = 2 * _ULPS * UNIT
     return Ball.between(low - slack * np.abs(low) - ETA, high + slack * np.abs(high) + ETA)
@@ -411,7 +450,7 @@ _UNARY: dict[str, Callable[[Ball], Ball]] = {
     "negative": Ball.__neg__,
     "absolute": Ball.__abs__,
     "square": Ball.square,
-    "exp": lambda x: x.monotone(np.exp),
+    "exp": Ball.exponential,
     "log": lambda x: x.monotone(np.log),
     "log1p": lambda x: x.monotone(np.log1p),
     "expm1": lambda x: x.monotone(np.expm1),

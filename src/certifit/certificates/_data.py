@@ -24,6 +24,7 @@ Evidence: TypeAlias = Mapping[str, Any]
 Figures: TypeAlias = Mapping[str, Any]
 """What a certificate states: numbers and words by name."""
 _ENTRIES = 1 << 15  # numbers hashed at a time
+_MINUS_ZERO = -(2**63)  # the bytes of −0.0 as an integer: there is no smaller one
 _DENSE = 1 << 27  # entries that a sparse matrix may have to be compared with dense rows
 
 
@@ -173,10 +174,11 @@ def _feed(h: Any, part: Any) -> None:
         h.update(f"f{part.shape}".encode())
         # Adding 0.0 turns −0.0 into 0.0: equal numbers have equal bytes. Few rows at a time stay in the cache.
         step = max(1, _ENTRIES // max(1, math.prod(part.shape[1:])))
-        room = np.empty((min(step, len(part)), *part.shape[1:]), dtype="<f8")
+        plain = part.dtype == np.dtype("<f8") and part.flags.c_contiguous
         for i in range(0, len(part), step):
             rows = part[i : i + step]
-            h.update(np.add(rows, 0.0, out=room[: len(rows)]).data)
+            zero_signs = not plain or rows.view("<i8").min(initial=0) == _MINUS_ZERO
+            h.update((np.add(rows, 0.0, dtype="<f8", order="C") if zero_signs else rows).data)
     else:
         h.update(f"o{part.shape}".encode())
         h.update(json.dumps([_word(v) for v in part.ravel()]).encode())

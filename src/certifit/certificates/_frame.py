@@ -18,7 +18,8 @@ _LIGHT = -900  # rows whose weight is below 2^−900 of the largest are left out
 _TAME = 1e60  # squared lengths of columns up to this, and down to its reciprocal, neither overflow nor vanish
 _VANISHED = 1e-220  # more than underflow takes of a product of such columns, once their lengths are about one
 _PRODUCT = 1024  # rows below which a product of columns costs more to begin and to end than to do
-_SAMPLE = 4096  # rows from which the middle of a table is taken
+_SLIGHT = 2.0**-10  # of a root: rows of less than a millionth of the largest weight
+_SAMPLE = 2048  # rows from which the middle of a table is taken
 _FAINT = 2.0**-400  # a column this small after scaling has lost digits to underflow: no factor
 
 
@@ -55,7 +56,6 @@ class Frame:
     residuals: Ball | None = None  # ρ, (n, t), weighted
     products: Array | None = None  # of √s A·2^−half with itself, where nothing overflows or vanishes in them
     pull: Ball | None = None  # Aᵀρ, where it was formed in the same read of the table
-    largest: Array | None = None  # entries of the columns of X − c in size, where they were seen on the way
 
     @classmethod
     def of(
@@ -68,7 +68,7 @@ class Frame:
         d = X.shape[1]
         top = float(np.max(weights, initial=0.0))
         half = int(np.frexp(top)[1]) // 2
-        root = np.sqrt(np.ldexp(np.where(weights < np.ldexp(top, _LIGHT), 0.0, weights), -2 * half))
+        root = np.sqrt(times_power(np.where(weights < np.ldexp(top, _LIGHT), 0.0, weights), np.array(-2 * half)))
         centre = np.zeros(d) if scipy.sparse.issparse(X) or not fit_intercept else middle(X, root)
         level, none = np.zeros(d + fit_intercept, dtype=int), np.zeros(d + fit_intercept, dtype=bool)
         frame = cls(X, level, root, half, centre, level, none, fit_intercept, residuals)
@@ -87,35 +87,68 @@ class Frame:
 
         None where squares of very large or small numbers might overflow or vanish: then columns are scaled first.
         """
-        d, p = len(self.centre), len(self.level)
-        plain, moved = bool(np.all(self.root == 1.0)), bool(np.any(self.centre))
-        rho = self._widened
-        found, parts = np.zeros((p, p)), row_blocks(len(self.root), d, _PRODUCT)
-        rows = parts[0].stop if parts else 0
-        sums = None if rho is None else BlockSums(rho, d, rows)
-        rooms, largest = [np.empty((rows, d)) for _ in range(2)], np.zeros(d)
         with np.errstate(all="ignore"):
-            for part in parts:
-                room, spare = (r[: part.stop - part.start] for r in rooms)
-                A = np.subtract(self.table[part], self.centre, out=room) if moved else self.table[part]
-                if sums is not None:
-                    sums.add(part, A, None if plain else spare)
-                    if not plain:  # |A| is there
-                        np.maximum(largest, spare.max(axis=0), out=largest)
-                root = self.root[part]
-                B = A if plain else np.multiply(A, root[:, None], out=spare)
-                found[:d, :d] += B.T @ B  # NumPy forms half of it
-                found[d:, :d] += root @ B
-                found[d:, d:] += root @ root
-            found[:d, d:] = found[d:, :d].T
+            found, pull = self._equal_products() if np.all(self.root == 1.0) else self._weighted_products()
         size = np.diag(found)
-        if not np.all((size > 1.0 / _TAME) & (size < _TAME)):
-            return None
-        if sums is None or rho is None:
-            return replace(self, products=found)
-        lengths = np.sqrt(size[:d] * (1.0 + 4 * gamma(len(self.root) + 12))) if plain else None
-        pull = self._with_total(sums.finish(lengths), rho)
-        return replace(self, products=found, pull=pull, largest=None if plain else largest)
+        return replace(self, products=found, pull=pull) if np.all((size > 1.0 / _TAME) & (size < _TAME)) else None
+
+    def _equal_products(self) -> tuple[Array, Ball | None]:
+        """Where all rows weigh the same: the columns as they are, then their sums with ones and with ρ."""
+        (n, d), p, rho = self.table.shape, len(self.level), self._widened
+        moved, parts, found = bool(np.any(self.centre)), row_blocks(n, d, _PRODUCT), np.zeros((p, p))
+        rows = parts[0].stop if parts else 0
+        room = np.empty((rows if moved else 0, d))
+        ones = Ball(np.ones((n, p - d)), 0.0)
+        sums = BlockSums(ones if rho is None else _beside(rho, ones), d, rows)
+        for part in parts:
+            A = self.table[part]
+            A = np.subtract(A, self.centre, out=room[: len(A)]) if moved else A
+            sums.add(part, A)
+            found[:d, :d] += A.T @ A  # NumPy forms half of it
+        all_of_them = sums.finish(np.sqrt(np.diag(found)[:d] * (1.0 + 4 * gamma(n + 12))))
+        if self.fit_intercept:
+            found[:d, d] = found[d, :d] = all_of_them.mid[:, -1]
+            found[d, d] = n
+        return found, None if rho is None else self._with_total(all_of_them[:, : rho.shape[1]], rho)
+
+    def _weighted_products(self) -> tuple[Array, Ball | None]:
+        """Columns times √s, then √s itself: their products, and their sums with ρ/√s.
+
+        By Cauchy and Schwarz the lengths of these columns bound what is unknown of |A|ᵀρ, without another read. Rows of
+        slight weight, by which ρ is not divided, are added by themselves.
+        """
+        (n, d), p, rho = self.table.shape, len(self.level), self._widened
+        moved, parts, found = bool(np.any(self.centre)), row_blocks(n, p, _PRODUCT), np.zeros((p, p))
+        rows = parts[0].stop if parts else 0
+        slight = self.root < _SLIGHT
+        over = np.divide(1.0, self.root, out=np.zeros(n), where=~slight)[:, None]
+        # The quotient, and √s A, are rounded too.
+        push = (
+            Ball(np.empty((n, 0))) if rho is None else Ball(rho.mid * over, (rho.rad + 4 * UNIT * abs(rho.mid)) * over)
+        )
+        sums, room = BlockSums(push, p, rows), np.empty((rows, p))
+        for part in parts:
+            B, A, root = room[: part.stop - part.start], self.table[part], self.root[part, None]
+            A = np.subtract(A, self.centre, out=B[:, :d]) if moved else A
+            np.multiply(A, root, out=B[:, :d])
+            B[:, d:] = root
+            sums.add(part, B)
+            found += B.T @ B  # NumPy forms half of it
+        if rho is None:
+            return found, None
+        lengths = np.sqrt(np.diag(found) * (1.0 + 4 * gamma(n + 12)) + n * ETA)
+        pull, some = sums.finish(lengths), np.flatnonzero(slight)
+        lost = ETA * (n * lengths[:, None] + np.abs(push.mid).sum(axis=0))  # of factors, by underflow
+        pull = Ball(pull.mid, pull.rad + lost)
+        if len(some):
+            pull = pull + block_sums(self._blocks_of(some), rho[some], p)
+        return found, pull
+
+    def _blocks_of(self, some: Array) -> Iterator[tuple[slice, Array]]:
+        """Some rows of A at level zero, in blocks."""
+        for part in row_blocks(len(some), len(self.level)):
+            A = self.table[some[part]] - self.centre
+            yield part, np.column_stack([A, np.ones(len(A))]) if self.fit_intercept else A
 
     @cached_property
     def _widened(self) -> Ball | None:
@@ -225,6 +258,12 @@ class Frame:
             q = dot_t(self.table, rho) if sparse else block_sums(self.blocks(), rho, len(self.level))
         lost = ETA * (1.0 + rho.magnitude.sum(axis=0))  # of A by underflow
         return shifted(Ball(q.mid, q.rad + lost), (self.level - self.power)[:, None])
+
+
+def _beside(a: Ball, b: Ball) -> Ball:
+    """Columns of a, then those of b."""
+    parts = ([a.mid, b.mid], [np.broadcast_to(x.rad, x.shape) for x in (a, b)])
+    return Ball(*(np.concatenate(part, axis=1) for part in parts))
 
 
 def middle(X: Array, root: Array) -> Array:

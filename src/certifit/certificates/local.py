@@ -37,6 +37,7 @@ from certifit.losses import Loss
 from certifit.regularizers import SquaredL2, Zero
 
 _SMALL = 1e-2  # of u: sharper lengths would lower the gap by no more than this share
+_WIDTH = 8  # numbers of a row that are in use at a time
 _BLUNT = 2.0**-900  # curvatures below this have lost digits to underflow; without them H is only smaller
 
 
@@ -50,34 +51,31 @@ class Neighbourhood:
     centre: Array
     power: Array  # of two, by which the frame scales columns, and the constant one where the offset is free
 
-    def lengths(self, X: Matrix) -> Array:
-        """Upper bounds of (x̃ᵀH⁻¹x̃)^½ for rows of X."""
-        found, norm = np.empty(X.shape[0]), np.linalg.norm(self.T)
+    def lengths(self, X: Matrix, rows: Array | None = None) -> Array:
+        """Upper bounds of (x̃ᵀH⁻¹x̃)^½ for rows of X, or for those with these numbers."""
+        found, norm = np.empty(X.shape[0] if rows is None else len(rows)), np.linalg.norm(self.T)
         with np.errstate(all="ignore"):
-            for part, A in self._blocks(X):
+            for part, A in self._blocks(X, rows):
                 slack = (gamma(len(self.T) + 12) * np.linalg.norm(A, axis=1) + 1e-150) * norm
                 found[part] = np.linalg.norm(A @ self.T, axis=1) + slack
         return found * (1.0 + 1e-12) / math.sqrt(1.0 - self.epsilon)
 
-    def quick_lengths(self, X: Matrix) -> Array:
+    def quick_lengths(self, X: Matrix, rows: Array | None = None) -> Array:
         """Larger upper bounds of the same, ‖x̃‖‖T‖, without a matrix product; ‖T‖² ≤ ‖T‖₁‖T‖∞."""
-        found = np.empty(X.shape[0])
+        found = np.empty(X.shape[0] if rows is None else len(rows))
         with np.errstate(all="ignore"):
-            for part, A in self._blocks(X):
+            for part, A in self._blocks(X, rows):
                 np.einsum("ij,ij->i", A, A, out=found[part])
             return (np.sqrt(found) + 1e-150) * self._stretch
 
-    def length_within(self, largest: Array) -> float:
-        """An upper bound of the same for all rows with entries, less the centre, of at most these sizes."""
-        with np.errstate(all="ignore"):
-            corner = times_power(np.append(largest, np.ones(len(self.T) - len(largest))), -self.power)
-            return (float(np.linalg.norm(corner)) + 1e-150) * self._stretch
-
-    def sharper(self, first: Array, X: Matrix) -> Iterator[Array]:
-        """These lengths, then sharper ones that cost a read of the rows, then the sharpest."""
-        yield first
-        yield self.quick_lengths(X)
-        yield self.lengths(X)
+    def shortened(self, lengths: Array, X: Matrix, most: float) -> Array:
+        """These upper bounds, and where they are above ``most`` sharper ones that cost a read of those rows."""
+        for sharper in (self.quick_lengths, self.lengths):
+            long = np.flatnonzero(~(lengths <= most))
+            if not len(long):
+                break
+            lengths[long] = np.fmin(lengths[long], sharper(X, long))
+        return lengths
 
     @property
     def _stretch(self) -> float:
@@ -86,16 +84,17 @@ class Neighbourhood:
         norm = min(float(np.linalg.norm(size)), math.sqrt(float(size.sum(axis=0).max() * size.sum(axis=1).max())))
         return norm * (1.0 + 1e-10) / math.sqrt(1.0 - self.epsilon)
 
-    def _blocks(self, X: Matrix) -> Iterator[tuple[slice, Array]]:
+    def _blocks(self, X: Matrix, rows: Array | None) -> Iterator[tuple[slice, Array]]:
         """Rows of X in the coordinates of T, a block at a time, each overwritten by the next."""
-        (n, d), p, moved = X.shape, len(self.T), bool(np.any(self.centre))
-        parts = row_blocks(n, p)
+        d, p, moved = X.shape[1], len(self.T), bool(np.any(self.centre))
+        parts = row_blocks(X.shape[0] if rows is None else len(rows), p)
         room = np.full((parts[0].stop if parts else 0, p), np.ldexp(1.0, -self.power[-1]))  # the ones, if any
         for part in parts:
-            rows = X[part].toarray() if scipy.sparse.issparse(X) else X[part]
-            A = room[: len(rows)]
-            rows = np.subtract(rows, self.centre, out=A[:, :d]) if moved else rows
-            times_power(rows, -self.power[:d], out=A[:, :d])
+            some = X[part if rows is None else rows[part]]
+            some = some.toarray() if scipy.sparse.issparse(X) else some
+            A = room[: len(some)]
+            some = np.subtract(some, self.centre, out=A[:, :d]) if moved else some
+            times_power(some, -self.power[:d], out=A[:, :d])
             yield part, A
 
     def radius(self, X: Matrix, lengths: Array | None = None) -> Array:
@@ -120,6 +119,16 @@ def _slopes(loss: Loss, z: Any, y: Array) -> Ball:
     ):  # a formula of the user's own that is for plain arrays: taken as good to 8 ulp, and it grows with z
         low, high = loss.slope(z.lower, y), loss.slope(z.upper, y)
         return Ball.between(low - 16 * UNIT * np.abs(low), high + 16 * UNIT * np.abs(high))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What the rows say at some coefficients; slopes and curvatures times the weights."""
+
+    scores: Ball
+    slopes: Ball
+    curvature: Array
+    loss: Ball  # of all rows
 
 
 @dataclass(frozen=True)
@@ -170,43 +179,63 @@ class _Fit:
         """The curvature of the penalty."""
         return 0.0 if isinstance(self.objective.regularizer, Zero) else self.objective.convexity
 
+    def rows(self, w: Ball, b: float) -> _Rows:
+        """Scores, slopes and curvatures, a few thousand rows at a time: what is computed of them stays in the cache."""
+        n, objective, offset = self.X.shape[0], self.objective, self.offset
+        scores, slopes = (Ball(np.empty(n), np.empty(n)) for _ in range(2))
+        losses, curvature = [], np.empty(n)
+        for part in row_blocks(n, _WIDTH):
+            y, weights = self.target.y[part], self.target.weights[part]
+            z = dot(self.X[part], w) + b
+            z = z if offset is None else z + offset[part]
+            losses.append(ball(objective.total(z, Ball(y), weights)))
+            u = _slopes(objective.loss, z, y)
+            u = u if np.all(weights == 1.0) else u * weights
+            for whole, found in ((scores, z), (slopes, u)):
+                whole.mid[part], whole.rad[part] = found.mid, found.rad
+            curvature[part] = objective.curvature(z.mid, y, weights)
+        loss = Ball(np.array([x.mid for x in losses]), np.array([x.rad for x in losses])).sum()
+        return _Rows(scores, slopes, np.where(curvature < _BLUNT, 0.0, curvature), loss)
+
     def at(self, coef: Array, intercept: float) -> _Local:
         """All figures of the local bound."""
-        objective, y, weights = self.objective, self.target.y, self.target.weights
+        objective, weights = self.objective, self.target.weights
         w, b = self.point(coef, intercept)
-        z = dot(self.X, w) + b
-        z = z if self.offset is None else z + self.offset
-        value = objective.total(z, Ball(y), weights) + objective.penalty(w)
-        start = np.zeros(len(y)) if self.offset is None else self.offset
-        flat = Ball(start) + float(objective.constants(self.target, self.offset)[0])
-        null = objective.total(flat, Ball(y), weights) + objective.penalty(ball(np.zeros(len(w))))
+        rows = self.rows(w, b)
+        z, curvature = rows.scores, rows.curvature
+        value = rows.loss + objective.penalty(w)
+        null = self._null() + objective.penalty(ball(np.zeros(len(w))))
         nothing = _Local(value, null, Ball(np.inf), np.inf, z, None)
-        curvature = objective.curvature(z.mid, y, weights)
-        curvature = np.where(curvature < _BLUNT, 0.0, curvature)
-        slopes = _slopes(objective.loss, z, y) * weights
-        frame = Frame.of(self.X, curvature, objective.free, self.ridge, slopes.reshape(-1, 1))
+        frame = Frame.of(self.X, curvature, objective.free, self.ridge, rows.slopes.reshape(-1, 1))
         q, factor = self._gradient(frame, w), factor_of(frame, self.ridge)
         if factor is None or not np.isfinite(value.upper):
             return nothing
         # Curvatures at z ± rad lie within a factor e^rad (|φ‴| ≤ φ″): all of H does.
-        drift = math.expm1(float(np.max(np.broadcast_to(z.rad, z.shape), initial=0.0))) + 32 * UNIT
+        drift = math.expm1(float(np.max(z.rad, initial=0.0))) + 32 * UNIT
         epsilon = factor.epsilon + drift * (1.0 + factor.epsilon)
         if not epsilon < 0.5:
             return nothing
         length = dot(factor.T.T, q).square().sum() / (1.0 - 1.01 * epsilon)
         area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.power)
         size = math.sqrt(max(float(length.upper), 0.0)) * (1.0 + 1e-12)
-        # H is at least what one row adds to it, s x̃x̃ᵀ, so that x̃ᵀH⁻¹x̃ ≤ 1/s: with a bound for all rows often enough.
+        # H is at least what one row adds to it, s x̃x̃ᵀ, so that x̃ᵀH⁻¹x̃ ≤ 1/s: for most rows that is enough.
         alone = 1.0 / np.sqrt(np.where(curvature > 0.0, curvature * (1.0 - drift), np.nan)) * (1.0 + 1e-12)
-        within = np.inf if frame.largest is None else area.length_within(frame.largest)
-        for lengths in area.sharper(np.fmin(alone, within), self.X):
-            u = size * float(np.max(lengths[weights > 0], initial=0.0)) * (1.0 + 1e-12)
-            if u <= _SMALL:
-                break
+        lengths = area.shortened(alone, self.X, _SMALL / size)
+        u = size * float(np.max(lengths, where=weights > 0.0, initial=0.0)) * (1.0 + 1e-12)
         if not u < 1.0:
             return replace(nothing, u=u)
         gap = length / (2.0 * (1.0 - u * (1.0 + 1e-12)))
         return _Local(value, null, gap, u, z, replace(area, reach=size / (1.0 - u)), lengths)
+
+    def _null(self) -> Ball:
+        """The loss of the best constant; rows of equal targets have equal ones, and classes and counts are few."""
+        target = self.target
+        if self.offset is None and np.all(target.weights == 1.0):
+            y, counts = np.unique(target.y, return_counts=True)
+            target = Target(y, counts.astype(float), 1)
+        start = np.zeros(len(target.y)) if self.offset is None else self.offset
+        flat = Ball(start) + float(self.objective.constants(target, self.offset)[0])
+        return ball(self.objective.total(flat, Ball(target.y), target.weights))
 
     def _gradient(self, frame: Frame, w: Ball) -> Ball:
         """The gradient in the coordinates of the frame."""

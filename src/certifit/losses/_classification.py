@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit
 
 from certifit._types import Array, Numeric
 from certifit.losses._base import Loss, Targets, capped, entr, sigmoid
@@ -138,8 +137,8 @@ class Logistic(_MarginLoss):
         return value, slope, size * (1.0 - size)
 
     def curvature(self, z: Array, y: Array) -> Array:
-        p = expit(np.asarray(z, dtype=float) + 0.0 * np.asarray(y))
-        return p * expit(-1.0 * np.asarray(z))
+        e = np.exp(-np.abs(np.asarray(z, dtype=float) + 0.0 * np.asarray(y)))
+        return e / np.square(1.0 + e)
 
     def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         a = u * (-1.0 * y)

@@ -18,7 +18,7 @@ _CAP = 700.0  # beyond it exp overflows; no minimiser is there
 
 def _x_log_x(y: Numeric) -> Numeric:
     """y log y with 0 log 0 = 0, also of error-bounded numbers."""
-    return -1.0 * entr(y)
+    return -entr(y)
 
 
 class _DevianceLoss(Loss):

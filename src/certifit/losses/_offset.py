@@ -37,8 +37,12 @@ def best_offset(loss: Loss, z: Array, y: Array, weights: Array) -> float:
     if isinstance(loss, Squared):
         return float(np.sum(weights * (y - z)) / total)
     if np.all(z == z[0]):  # rows of equal targets are alike: classes and counts leave few of them
-        y, alike = np.unique(y, return_inverse=True)
-        z, weights = np.full(len(y), z[0]), np.bincount(alike, weights)
+        if np.all(weights == 1.0):  # a count needs no order of the rows
+            y, weights = np.unique(y, return_counts=True)
+        else:
+            y, alike = np.unique(y, return_inverse=True)
+            weights = np.bincount(alike, weights)
+        z = np.full(len(y), z[0])
     if loss.targets == "real":
         low, high = float(np.min(y - z)), float(np.max(y - z))
     else:
