@@ -8,6 +8,7 @@ the scores of the rows, the penalty of w, and the penalty's share of the duality
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 
@@ -23,6 +24,7 @@ from certifit.certificates.gram import BALLS, GramSource, centre_of
 from certifit.regularizers import SquaredL2
 
 _NONE = Ball(np.inf)
+_FEW = 8  # times as many columns as have coefficients: then a copy of those that do is cheaper to read
 
 
 class FeatureMap(ABC):
@@ -59,7 +61,14 @@ class ColumnMap(FeatureMap):
         self.n, self.width = data.X.shape
 
     def scores(self, coef: Array) -> Ball:
-        return dot(self.X, ball(coef.T, like=self.like))
+        X, coef = used_columns(self.X, coef)
+        return dot(X, ball(coef.T, like=self.like))
+
+    def among(self, columns: Array) -> ColumnMap:
+        """The map to some columns alone."""
+        part = copy.copy(self)
+        part.given, part.X, part.width = self.given[:, columns], self.X[:, columns], len(columns)
+        return part
 
     def _padded(self, objective: Objective, coef: Array, intercept: Array) -> Ball:
         """W, with the weight b/B of the constant column where the offset is penalised."""
@@ -91,6 +100,14 @@ class ColumnMap(FeatureMap):
         centred = free and not scipy.sparse.issparse(self.given) and self.n > 0
         centre = np.asarray(self.given.mean(axis=0)) if centred else None
         return row_distances(self.given, centre), centre
+
+
+def used_columns(X: Matrix, coef: Array) -> tuple[Matrix, Array]:
+    """The columns of a dense table that have coefficients, where these are few, and the coefficients."""
+    used = np.flatnonzero(np.any(coef != 0.0, axis=0))
+    if scipy.sparse.issparse(X) or _FEW * len(used) > X.shape[1]:
+        return X, coef
+    return X[:, used], coef[:, used]
 
 
 class KernelMap(FeatureMap):

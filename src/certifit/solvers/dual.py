@@ -20,13 +20,14 @@ import scipy.sparse
 from certifit._objective import Objective, Target
 from certifit._types import Array, Record
 from certifit.certificates import Ball, Certificate, Data, ball, issue, to_float
-from certifit.certificates.maps import ColumnMap
+from certifit.certificates.maps import ColumnMap, used_columns
 from certifit.solvers.balance import balance_within
 
 _FAR = 1.0 + 1e-6  # times the dual ball: β this far outside is first moved along the columns, not only shrunk
 _PROJECTIONS = 5  # at most; one or two are the rule
 _AFFORDABLE = 1e9  # multiplications of a projection
 _RESOLVED = 1e-8  # singular values below this fraction of the largest count as zero
+_NONE = np.zeros(())
 _SLACKS = 10.0 ** np.arange(-14, -7)  # rounding to the grid may leave v a little outside the dual ball
 
 
@@ -51,10 +52,11 @@ def dual_point(
     targets = first.encode(np.asarray(data.y), data.weights)
     each = [first] * len(targets) if single else list(objectives)  # type: ignore[arg-type]
     with np.errstate(all="ignore"):
-        Z = np.asarray(data.X @ np.asarray(coef, dtype=float).T) + intercept
+        columns, start, parts = ColumnMap(data, "float"), 0, []
+        X, W = used_columns(data.X, np.asarray(coef, dtype=float))
+        Z = np.asarray(X @ W.T) + intercept
         if data.offset is not None:
             Z = Z + data.offset[:, None]
-        columns, start, parts = ColumnMap(data, "float"), 0, []
         for objective, target in zip(each, targets):
             at = slice(start, start + target.outputs)
             begin = Z[:, at] if slopes is None else None
@@ -107,9 +109,14 @@ def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | 
     full = _feasible(objective, target, slopes)
     if full is None or not objective.strength > 0.0:
         return np.zeros((len(target.y), target.outputs))
-    size = _size(objective, full, columns)
+    v, vague = _slopes(objective, full, columns), _NONE
+    size = _gauge(objective, v)
     if not size > 1.0:
         return full
+    if objective.regularizer.name == "l1" and not size > _FAR and flat and objective.padding is None:
+        # What lies deep inside stays inside: from here on only the other columns are looked at.
+        near = np.flatnonzero(np.abs(v.mid[0]) > size / _FAR**2)
+        columns, vague = columns.among(near), v.rad[:, near]
     if size > _FAR and Z is not None and flat and objective.regularizer.name == "l1" and objective.loss.smooth:
         full, size = _projected(objective, target, full, Z[:, 0], columns)
     if math.isinf(size) and flat and objective.signed:  # coefficients that are not negative, and no other penalty
@@ -118,7 +125,7 @@ def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | 
     for slack in _SLACKS if math.isfinite(size) else ():
         factor *= (1.0 - slack) / max(size, 1.0)
         beta = _shrunk(objective, target, full, factor)
-        size = 1.0 if beta is None else _size(objective, beta, columns)
+        size = 1.0 if beta is None else _size(objective, beta, columns, vague)
         if beta is not None and size <= 1.0:
             return beta
     return np.zeros((len(target.y), target.outputs))
@@ -188,9 +195,14 @@ def _lowered(objective: Objective, target: Target, beta: Array, columns: ColumnM
     return beta, math.inf
 
 
-def _size(objective: Objective, beta: Array, columns: ColumnMap) -> float:
-    """How far v is outside the dual ball, as the proof will see it."""
-    return float(to_float(ball(objective.gauge(_slopes(objective, beta, columns))).upper))
+def _size(objective: Objective, beta: Array, columns: ColumnMap, vague: Array = _NONE) -> float:
+    """How far v, which is known to ``vague`` at best, is outside the dual ball, as the proof will see it."""
+    v = _slopes(objective, beta, columns)
+    return _gauge(objective, Ball(v.mid, np.maximum(v.rad, vague)))
+
+
+def _gauge(objective: Objective, v: Ball) -> float:
+    return float(to_float(ball(objective.gauge(v)).upper))
 
 
 def _slopes(objective: Objective, beta: Array, columns: ColumnMap) -> Ball:
