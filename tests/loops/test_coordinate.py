@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from certifit.loops.active_set import DONE, active_set, enter, leave, mirror
-from certifit.loops.coordinate import cd_dense, cd_gram, cd_rows, cd_sparse, centre, follow, gap, take
+from certifit.loops.coordinate import cd_blocks, cd_dense, cd_gram, cd_rows, cd_sparse, centre, follow, gap, take
 
 
 def slow_sweeps(A, y, w, l1, l2, positive, order, epochs):
@@ -41,6 +41,33 @@ def test_sweeps(problem, positive):
     cd_dense(A, r, v, np.diag(G).copy(), l1, l2, positive, order, 3, 0.0)
     np.testing.assert_allclose(v, expected, atol=1e-12)
     np.testing.assert_allclose(r, y - A @ v, atol=1e-12)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 20])
+def test_sweeps_of_some_at_a_time(problem, positive, size):
+    A, y, w, l1, l2, order = problem
+    w = np.where(np.arange(7) % 3 == 0, 0.0, np.abs(w) if positive else w)
+    G, q, v = np.ascontiguousarray(A.T @ A), A.T @ (y - A @ w), w.copy()
+    cd_blocks(G, q, v, l1, l2, positive, order, size, 3, 2)
+    for _ in range(2):
+        left = list(order)
+        while left:
+            rho, block = A.T @ (y - A @ w), []
+            while left and len(block) < size:
+                j = left.pop(0)
+                if w[j] != 0.0 or (rho[j] if positive else abs(rho[j])) > l1[j]:
+                    block.append(j)
+            w = slow_sweeps(A, y, w, l1, l2, positive, block, 3)
+    np.testing.assert_allclose(v, w, atol=1e-12)
+    np.testing.assert_allclose(q, A.T @ (y - A @ v), atol=1e-11)
+
+
+def test_columns_of_zeros_are_passed_over_in_blocks():
+    G, q, w = np.diag([0.0, 2.0]), np.array([5.0, 5.0]), np.zeros(2)
+    cd_blocks(G, q, w, np.ones(2), np.zeros(2), False, np.arange(2), 8, 2, 2)
+    assert w.tolist() == [0.0, 2.0]
+    assert q.tolist() == [5.0, 1.0]
 
 
 def test_sparse_sweeps_centre_without_forming_the_columns(problem):

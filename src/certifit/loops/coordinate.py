@@ -54,6 +54,57 @@ def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     return largest
 
 
+@tiered(lambda G, q, w, l1, l2, positive, order, size, inner, passes: 1e-6 * passes * len(w) * (2 + 0.2 * len(w)))
+@njit(nogil=True, fastmath={"contract"})
+def cd_blocks(G, q, w, l1, l2, positive, order, size, inner, passes):
+    """Passes over all coordinates, some at a time: ``inner`` sweeps among these, and q then follows all their moves.
+
+    Sweeps among few coordinates read a corner of G that fits a cache; of the rest of G a pass reads each row once.
+    """
+    m = len(w)
+    block, moves = np.empty(size, np.int64), np.empty(size)
+    part, rho, v = np.empty((size, size)), np.empty(size), np.empty(size)
+    for _ in range(passes):
+        at = 0
+        while at < m:
+            k = 0
+            while at < m and k < size:
+                j = order[at]
+                if (w[j] != 0.0 or _shrink(q[j], l1[j], positive) != 0.0) and G[j, j] + l2[j] > 0.0:
+                    block[k], rho[k], v[k] = j, q[j], w[j]
+                    k += 1
+                at += 1
+            for a in range(k):
+                row = G[block[a]]
+                for b in range(k):
+                    part[a, b] = row[block[b]]
+            for _ in range(inner):
+                for a in range(k):
+                    j, g = block[a], part[a, a]
+                    new = _shrink(rho[a] + g * v[a], l1[j], positive) / (g + l2[j])
+                    move = new - v[a]
+                    if move != 0.0:
+                        v[a] = new
+                        for b in range(k):
+                            rho[b] -= part[a, b] * move
+            n = 0
+            for a in range(k):
+                j = block[a]
+                if v[a] != w[j]:
+                    block[n], moves[n] = j, v[a] - w[j]
+                    w[j] = v[a]
+                    n += 1
+            for a in range(0, n - 3, 4):
+                r0, r1, r2, r3 = G[block[a]], G[block[a + 1]], G[block[a + 2]], G[block[a + 3]]
+                t0, t1, t2, t3 = moves[a], moves[a + 1], moves[a + 2], moves[a + 3]
+                for i in range(m):
+                    q[i] -= (r0[i] * t0 + r1[i] * t1) + (r2[i] * t2 + r3[i] * t3)
+            for a in range(n - n % 4, n):
+                row, t = G[block[a]], moves[a]
+                for i in range(m):
+                    q[i] -= row[i] * t
+
+
 @tiered(lambda G, Q, W, l1, l2: 4e-7 * W.size * (2 + len(W)))
 @njit(nogil=True)
 def cd_rows(G, Q, W, l1, l2):
@@ -251,6 +302,7 @@ def warm() -> None:
     y, w, G = np.array([1.0, 2.0, 3.0]), np.zeros(2), np.ascontiguousarray(A.T @ A)
     l1, l2, order = np.full(2, 0.1), np.zeros(2), np.arange(2)
     cd_gram(G, A.T @ y, w.copy(), 2, l1, l2, False, order, 1, 0.0)
+    cd_blocks(G, A.T @ y, w.copy(), l1, l2, False, order, 2, 1, 1)
     gap(w, A.T @ y, 1.0, l1, l2, False)
     centre(G, w, 3.0, np.ones(2), np.empty((2, 2)))
     cd_rows(G, np.zeros((2, 1)), np.zeros((2, 1)), l1, l2)

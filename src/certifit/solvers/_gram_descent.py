@@ -19,9 +19,9 @@ from certifit.parallel import one_thread
 
 _ROUNDS = 500
 _COLD_SWEEPS = 8
-_PAYING = 0.4  # sweeps go on as long as a few of them make the gap so many times as large
-_FEW = 4
-_MANY = 60
+_PAYING = 0.4  # passes go on as long as a few of them make the gap so many times as large
+_PASSES, _MANY = 2, 30
+_BLOCK, _AMONG = 64, 8  # coordinates of a pass that are swept together, and how often
 _LARGEST = 2500  # support beyond which an inverse costs more than sweeps
 
 
@@ -160,10 +160,15 @@ def descend_gram(
 
 def _sweep_on(G: Array, state: GramState, penalty: Penalty, tol: float, rng: np.random.Generator | None) -> int:
     """Sweeps until the gap is at most tol or closes too slowly (columns that are much alike); their number."""
+    from certifit.loops.coordinate import cd_blocks
+
     last, done = np.inf, 0
     while done < _MANY:
-        _sweeps(G, state, penalty, _FEW, rng)
-        done += _FEW
+        w, q = state.w.copy(), state.q.copy()
+        order = _order(len(w), rng)
+        cd_blocks(G, state.q, state.w, penalty.l1, penalty.l2, penalty.positive, order, _BLOCK, _AMONG, _PASSES)
+        state.r2 = max(state.r2 - float((state.w - w) @ (q + state.q)), 0.0)
+        done += _PASSES
         gap = penalty.gap(state.w, state.q, state.r2)[0]
         if gap <= tol or not gap <= _PAYING * last:
             break
@@ -171,13 +176,16 @@ def _sweep_on(G: Array, state: GramState, penalty: Penalty, tol: float, rng: np.
     return done
 
 
+def _order(m: int, rng: np.random.Generator | None) -> Array:
+    return np.arange(m) if rng is None else rng.permutation(m)
+
+
 def _sweeps(G: Array, state: GramState, penalty: Penalty, epochs: int, rng: np.random.Generator | None) -> None:
     from certifit.loops.coordinate import cd_gram
 
     m = len(state.w)
-    order = np.arange(m) if rng is None else rng.permutation(m)
     w, q = state.w.copy(), state.q.copy()
-    cd_gram(G, state.q, state.w, m, penalty.l1, penalty.l2, penalty.positive, order, epochs, 0.0)
+    cd_gram(G, state.q, state.w, m, penalty.l1, penalty.l2, penalty.positive, _order(m, rng), epochs, 0.0)
     state.r2 = max(state.r2 - float((state.w - w) @ (q + state.q)), 0.0)
 
 

@@ -17,7 +17,7 @@ from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_g
 
 _LONGEST = 16  # strengths that one step may span
 _SMALL = 0.1  # fraction of columns in use below which every strength is solved, which costs little
-_INNER = 0.5  # fraction of the tolerance granted to the strengths that are solved
+_INNER = 0.5  # fraction of the tolerance granted to each strength, solved or interpolated
 
 
 def descend_path(
@@ -86,7 +86,7 @@ class _Path:
         for i in sorted(range(a + 1, b), key=lambda i: abs(2 * i - a - b)):
             state = self.mixed(a, left, b, right, i)
             gap = self.penalties[i].gap(state.w, state.q, state.r2)[0]
-            if not gap <= self.tol:
+            if not gap <= _INNER * self.tol:
                 return False
             self.coef[i], self.gaps[i] = state.w, gap
         return True
