@@ -65,7 +65,7 @@ def read_rows(
     finite = False
     if not issparse(rows):
         sums = None if begin is None else begin(*found)
-        mark, finite = look(rows) if sums is None else look(rows, sums.take, sums.fold)
+        mark, finite = look(rows) if sums is None else look(rows, sums.take, folds=True)
         note_fingerprint(model, rows, mark)
     if not finite:
         assert_all_finite(rows, estimator_name=type(model).__name__, input_name="X")

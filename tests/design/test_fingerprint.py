@@ -111,16 +111,23 @@ def test_sparse(layout):
     assert fingerprint(S) != before
 
 
-def test_two_places_never_share_all_lanes():
-    """Within a line, and between lines of a block: see the law at the top of the module."""
-    longest = max(_fingerprint._PRIMES)
-    for line in (1, 2, 3, 13, 31, 32, 100, 2000, 2053, 5000, 16_410, 16_411, 2053 * 4099, 100_000):
-        lanes, depth = _fingerprint._lanes(line), min(_fingerprint._DEPTH, line)
-        assert all(line % k for k in lanes)
-        if len(lanes) == 1:
-            assert line < lanes[0]
-            assert depth <= lanes[0]
-            assert len({(line * r) % lanes[0] for r in range(-(-lanes[0] * depth // line))}) >= lanes[0] * depth // line
-        else:
-            assert line >= longest
-            assert np.lcm(*lanes) >= max(lanes) * depth
+@pytest.mark.parametrize("shape", [(130, 60), (1000, 3), (3, 2000), (40_000,)])
+def test_prints_are_the_sums_at_the_top_of_the_module(shape):
+    """A sum for every place of a line, over the lines of a block, in plain whole numbers."""
+    _, lines, _ = _fingerprint._as_lines(np.random.default_rng(3).normal(size=shape))
+    of_line, of_word = (odd.tolist() for odd in _fingerprint._odd())
+    for first, found in zip(range(0, len(lines), _fingerprint._LINES), _fingerprint._fold(lines)):
+        block = [[w ^ (w >> 32) for w in line] for line in lines[first : first + _fingerprint._LINES].tolist()]
+        sums = [sum(a * m for a, m in zip(of_line, column)) % 2**64 for column in zip(*block)]
+        assert int(found) == sum(((s >> 31) ^ s) * b for s, b in zip(sums, of_word)) % 2**64
+
+
+def test_lines_are_rows_where_these_are_whole_words_of_a_fair_number():
+    lengths = {(9, 48): 48, (9, 1024): 1024, (9000, 47): 256, (9, 1025): 256, (9000,): 256}
+    for shape, length in lengths.items():
+        _, lines, rest = _fingerprint._as_lines(np.zeros(shape))
+        assert lines.shape[1] == length
+        assert lines.size + rest.size == np.prod(shape)
+    assert _fingerprint._as_lines(np.zeros((99, 100), np.float32))[1].shape == (99, 50)
+    assert _fingerprint._as_lines(np.zeros((99, 101), np.float32))[1].shape[1] == 256
+    assert _fingerprint._as_lines(np.zeros((100, 99), order="F"))[1].shape == (99, 100)

@@ -68,21 +68,25 @@ def test_many_right_hand_sides(d, t, dtype):
 
 
 @pytest.mark.parametrize("n", [0, 1, 127, 128, 400, 3000])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_fingerprints_beside_are_those_of_the_words_alone(n, dtype):
-    X, R, _, shift = case(n, 21, dtype=dtype)
-    words = np.random.default_rng(n).integers(2**63, size=X.nbytes // 8, dtype=np.uint64)  # any words
-    lanes, depth, odd, exponent, lowest = 37, 5, np.arange(1, 75, 2).astype(np.uint64), np.uint64(96), np.uint64(32)
-    alone, beside = (np.zeros(len(words) // (lanes * depth), np.uint64) for _ in range(2))
-    how = lanes, depth, odd, exponent, lowest
-    expected = gram.fold_blocks(words, *how, alone)
-    total = GramSum(shift, 1, False, dtype)
-    assert total.add_and_fold(X, R, words, *how, beside) == int(expected)
+@pytest.mark.parametrize("d", [2, 10, 22, 24, 48, 54, 94, 100])
+@pytest.mark.parametrize(("dtype", "block"), [("f8", "f8"), ("f4", "f4"), ("f4", "f8")])
+def test_prints_beside_are_those_of_the_lines_alone(n, d, dtype, block):
+    X, R, _, shift = case(n, d, dtype=dtype, shifted=True)
+    lines = X.view(np.uint64)
+    of_line, of_word = np.arange(1, 100, 2).astype(np.uint64), np.arange(3, 2 * lines.shape[1] + 3, 2).astype(np.uint64)
+    exponent, lowest = np.uint64(96), np.uint64(32)
+    alone, beside = (np.zeros(-(-n // 50), np.uint64) for _ in range(2))
+    expected = gram.fold_lines(lines, of_line, of_word, exponent, lowest, alone)
+    total = GramSum(shift, 1, False, np.dtype(block).type)
+    assert total.add(X, R, np.zeros(0), (of_line, of_word, exponent, lowest, beside)) == int(expected)
     assert np.array_equal(alone, beside)
-    assert np.array_equal(np.column_stack(total.parts()), sums(X, R, np.zeros(0), shift, dtype))
-    blocks = words[: len(alone) * lanes * depth].reshape(-1, depth, lanes).sum(axis=1)
-    mixed = ((blocks >> np.uint64(31)) ^ blocks) * odd
-    assert np.array_equal(alone, mixed.sum(axis=1, dtype=np.uint64))
+    found, size = np.column_stack(total.parts()), twin(np.abs(X) + np.abs(shift), np.abs(R), np.zeros(0), 0.0 * shift)
+    assert np.all(np.abs(found - twin(X, R, np.zeros(0), shift)) <= 4.0 * np.finfo(block).eps * (4 + n) * size)
+    assert int(expected) == int(np.bitwise_or.reduce((lines & exponent) + lowest, axis=None))
+    for k, print_of_block in enumerate(alone):
+        words = lines[50 * k : 50 * (k + 1)]
+        sums = ((words ^ (words >> np.uint64(32))) * of_line[: len(words), None]).sum(axis=0)
+        assert print_of_block == (((sums >> np.uint64(31)) ^ sums) * of_word).sum()
 
 
 def test_sums_of_blocks_are_in_double_precision():

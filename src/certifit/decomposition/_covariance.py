@@ -58,7 +58,7 @@ class Covariance:
             return cls.of(X), None
         shift = _origin(X)
         sums = GramBeside(X, np.empty((len(X), 0)), shift)
-        found, _ = look(X, sums.take, sums.fold)
+        found, _ = look(X, sums.take, folds=True)
         return cls._around(shift, len(X), sums.parts()), found
 
     @classmethod

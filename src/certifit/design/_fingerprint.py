@@ -1,14 +1,16 @@
 """Fingerprints of data: one number that tells whether an array was changed since.
 
-An array is read as words w of 64 bits in the order in which they lie in memory, a block of k·m at a time. A block is
-folded into k lanes, sₗ = w[l] + w[l + k] + w[l + 2k] + ..., and its fingerprint is Σ mix(sₗ) cₗ with fixed odd numbers
-c, all modulo 2⁶⁴; those of all blocks, in their order, are hashed with BLAKE2. So
+An array is read as words w of 64 bits in the order in which they lie in memory, and these as lines of equal length: the
+rows, or a fixed number of words where rows are short, long, or not made of whole words. Lines come in blocks of 128
+(the last may be shorter). With m = w xor (w >> 32) and fixed odd numbers a and b, every place j of a line has a sum
+over the lines i of a block, sⱼ = Σ aᵢ mᵢⱼ, and the print of the block is Σⱼ mix(sⱼ) bⱼ, all modulo 2⁶⁴. The prints of
+all blocks, in their order, and what is left after the last line are hashed with BLAKE2. So
 
-- a change of one word always changes a lane, and with it the fingerprint, but for an accident of 1 in 2⁴⁰ or less;
-- moving words from place to place does too, unless both places lie in the same lane of the same block. The number of
-  lanes k is a prime greater than the length of a line (a row, or a column in Fortran order), and a block has at most k
-  lines, so that no two words of a line and no two lines of a block fall on the same lanes; where lines are too long for
-  that, a second folding with another prime tells their places.
+- a change of one word always changes its sum, and with it the print, but for an accident of 1 in 2⁴⁰ or less;
+- so does moving a word to another place of a line, or to another block. Two words that change places within a block, at
+  the same place of two lines, change a sum by (aᵢ − aₖ)(m − m′). That is no multiple of 2⁶⁴ unless m and m′ agree in
+  nearly all of their bits: the numbers a are as good as random, and high bits count twice in m, because the low ones of
+  round floats are all zero.
 
 This is no defence against somebody who looks for a collision: certificates carry a SHA-256 for that. It costs about one
 pass over memory, where SHA-256 would cost more than a fit: a compiled loop, or NumPy for what is small.
@@ -19,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,53 +30,44 @@ import scipy.sparse
 from certifit._types import Array
 from certifit.parallel import ranges, side_by_side
 
-_PRIMES = (2053, 4099, 8209, 16411)  # lanes; with the first two, sums stay in the first-level cache
-_DEPTH = 64  # words of one lane: the more, the less is left to multiply
+_LINES = 128  # of a block: as many as the loop that takes XᵀX along packs at a time
+_LINE = 256  # words of a line where it is not a row
+_ROW = (48, 1024)  # words of a row that is a line: shorter ones are slow to fold, longer ones fill a cache with sums
 _LARGE = 1 << 20  # words from which on the compiled loop is worth the time it may take to compile
 _LOADED = 1 << 14  # words from which on it is worth calling once it is there: the labels beside a large X
 _SIGNS = {8: (1 << 63, 0x7FF << 52, 1 << 52), 4: (0x80000000_80000000, 0x7F800000_7F800000, 0x00800000_00800000)}
-_PART = 1 << 20  # words that one thread takes at a time: with fewer, threads wait for the interpreter's lock
+_PART = 1 << 21  # words that one thread takes at a time: with fewer, threads wait for the interpreter's lock
 _SHARES = 4  # the number of parts is a multiple of it, so that two or four threads have the same to do
 _PIECE = 1 << 16  # words that stay in the second-level cache while two loops read them, one after the other
 
-Beside = Callable[[int, int, int], None]  # takes the number of a part of an array, and some rows of it: first, last
-Fold = Callable[..., int]
+Beside = Callable[..., Any]  # takes the number of a part of an array, and some rows of it: first, last
 
 
 @cache
-def _odd(n: int) -> Array:
-    """Fixed odd numbers, as good as random."""
-    return np.random.default_rng(0x5EED).integers(0, 2**64, size=n, dtype=np.uint64) | np.uint64(1)
+def _odd() -> tuple[Array, Array]:
+    """The fixed odd numbers, as good as random: one for every line of a block, and every word of the longest line."""
+    numbers = np.random.default_rng(0x5EED).integers(0, 2**64, size=_LINES + max(_ROW), dtype=np.uint64) | np.uint64(1)
+    return numbers[:_LINES], numbers[_LINES:]
 
 
-def _weigh(sums: Array) -> Array:
-    """Σ mix(s) c of every row: high bits are mixed into low ones, for the low bits of round floats are all zero."""
+def _prints(blocks: Array) -> Array:
+    """The print of each block (b, r, k) of words."""
+    of_line, of_word = _odd()
+    words = blocks >> np.uint64(32)
+    words ^= blocks
+    words *= of_line[: blocks.shape[1], None]
+    sums = np.add.reduce(words, axis=1)
     mixed = sums >> np.uint64(31)
     mixed ^= sums
-    mixed *= _odd(_PRIMES[-1])[: sums.shape[-1]]
-    return np.asarray(np.add.reduce(mixed, axis=-1))
+    mixed *= of_word[: blocks.shape[2]]
+    return np.asarray(np.add.reduce(mixed, axis=1))
 
 
-def _lanes(line: int) -> list[int]:
-    """How many lanes to fold a block into, for lines of so many words: one prime, or two where lines are long."""
-    above = [k for k in _PRIMES if k > line]
-    return above[:1] or [k for k in _PRIMES if line % k][:2]
-
-
-def _fold(words: Array, k: int, depth: int) -> Array:
-    """The fingerprints of consecutive blocks of k·depth words, and of what is left over, if anything."""
-    if not len(words):
-        return words
-    blocks = len(words) // (k * depth)
-    whole = blocks * k * depth
-    rows = (len(words) - whole) // k
-    rest = whole + rows * k
-    folded = [_weigh(np.add.reduce(words[:whole].reshape(blocks, depth, k), axis=1))] if blocks else []
-    if rows:
-        folded.append(_weigh(np.add.reduce(words[whole:rest].reshape(1, rows, k), axis=1)))
-    if rest < len(words):
-        folded.append(_weigh(words[None, rest:]))
-    return np.concatenate(folded)
+def _fold(lines: Array) -> Array:
+    """The prints of lines (n, k) of words, a block at a time."""
+    whole = len(lines) // _LINES * _LINES
+    full = lines[:whole].reshape(-1, _LINES, lines.shape[1])
+    return np.concatenate([_prints(full), _prints(lines[None, whole:])[: len(lines) > whole]])
 
 
 def _number(*parts: bytes) -> int:
@@ -82,110 +75,93 @@ def _number(*parts: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(b"".join(parts), digest_size=8).digest(), "little")
 
 
-def _as_words(A: Array) -> tuple[Array, int, int]:
-    """The numbers of A as they lie in memory, how many of them make a word, and how many words make a line."""
-    lines = A if A.flags.c_contiguous else A.T if A.flags.f_contiguous else np.ascontiguousarray(A)
-    flat = lines.reshape(-1)
+def _as_lines(A: Array) -> tuple[Array, Array, Array]:
+    """The numbers of A as they lie in memory, the words of whole lines of them, and the numbers that are left."""
+    rows = A if A.flags.c_contiguous else A.T if A.flags.f_contiguous else np.ascontiguousarray(A)
+    flat = rows.reshape(-1)
     if A.itemsize not in (1, 2, 4, 8):  # labels that are words, for one
         flat = flat.view(np.uint8)
-    line = lines.shape[-1] * A.itemsize // 8 if A.ndim > 1 else 1
-    return flat, 8 // flat.itemsize, max(1, line)
+    length, odd = divmod(rows.shape[-1] * A.itemsize if A.ndim > 1 else 0, 8)
+    length = length if _ROW[0] <= length <= _ROW[1] and not odd else _LINE
+    count = flat.nbytes // (8 * length)
+    numbers = count * length * 8 // flat.itemsize
+    return flat, flat[:numbers].view(np.uint64).reshape(count, length), flat[numbers:]
 
 
-def _array(A: Array, finite: bool, beside: Beside | None = None, fold: Fold | None = None) -> tuple[int, bool]:
+def _array(A: Array, finite: bool, beside: Beside | None = None, folds: bool = False) -> tuple[int, bool]:
     """Fingerprint of a dense array, and (if asked) whether its numbers are all seen to be finite; see `look`."""
     shape = repr((A.shape, A.dtype.str)).encode()
     if A.dtype == object:
         return _number(shape, "\0".join(map(repr, A.ravel())).encode()), False
-    flat, per_word, line = _as_words(A)
-    lanes, depth = _lanes(line), min(_DEPTH, line)
+    flat, lines, rest = _as_lines(A)
     floats = finite and flat.dtype.kind == "f" and flat.itemsize in _SIGNS
-    whole = len(flat) // per_word * per_word
-    words = flat[:whole].view(np.uint64)
-    block = lanes[0] * depth
-    blocks = len(words) // block
+    count, length = lines.shape
+    compiled = lines.size >= (_LOADED if "certifit.loops.gram" in sys.modules else _LARGE)
+
+    def rows(first: int, last: int) -> tuple[int, int]:
+        """The rows of A that end in these lines, or in what is left after the last line."""
+        ends = [line * length * 8 // (A.itemsize * A.shape[1]) for line in (first, last)]
+        return ends[0], len(A) if last == count else ends[1]
 
     def part(edges: tuple[int, int]) -> tuple[bytes, bool]:
-        first, last = edges[0] * block, len(words) if edges[1] == blocks else edges[1] * block
-
-        def other_loop(start: int, stop: int) -> None:
-            """Let the rows that end in these words of this part be read by the other loop."""
-            if beside is not None:
-                ends = ((first + at) * per_word // A.shape[1] for at in (start, stop))
-                beside(edges[0], next(ends), len(A) if first + stop == len(words) else next(ends))
-
-        if compiled and fold is not None:
-            ends = first * per_word // A.shape[1], len(A) if last == len(words) else last * per_word // A.shape[1]
-            return _compiled(words[first:last], lanes, depth, flat.itemsize, partial(fold, edges[0], *ends))
+        first, last = edges[0] * _LINES, min(edges[1] * _LINES, count)
         if compiled:
-            piece = len(words) if beside is None else _PIECE
-            return _compiled(words[first:last], lanes, depth, flat.itemsize, None, piece, other_loop)
-        other_loop(0, last - first)
-        sums = np.add.reduce(flat[first * per_word : last * per_word]) if floats else 0.0
-        return b"".join(_fold(words[first:last], k, depth).tobytes() for k in lanes), bool(np.isfinite(sums))
+            other = None if beside is None else lambda a, b, *more: beside(edges[0], *rows(first + a, first + b), *more)
+            return _compiled(lines[first:last], flat.itemsize, other, folds and length * 8 == A.itemsize * A.shape[1])
+        if beside is not None:
+            beside(edges[0], *rows(first, last))
+        numbers = lines[first:last].reshape(-1).view(flat.dtype)
+        return _fold(lines[first:last]).tobytes(), bool(np.isfinite(np.add.reduce(numbers))) if floats else False
 
-    compiled = len(words) >= (_LOADED if "certifit.loops.gram" in sys.modules else _LARGE)
-    parts = _SHARES * -(-len(words) // (_SHARES * _PART)) if len(words) > _PART else 1
+    parts = _SHARES * -(-lines.size // (_SHARES * _PART)) if lines.size > _PART else 1
     with np.errstate(all="ignore"):
+        blocks = -(-count // _LINES)
         found = side_by_side(part, ranges(blocks, parts)) if parts > 1 else [part((0, blocks))]
-        rest = bool(np.isfinite(flat[whole:].sum())) if floats else False
-    answer = _number(shape, flat[whole:].tobytes(), *(prints for prints, _ in found))
-    return answer, floats and rest and all(fine for _, fine in found)
+        fine = bool(np.isfinite(rest.sum())) if floats else False
+    answer = _number(shape, rest.tobytes(), *(prints for prints, _ in found))
+    return answer, floats and fine and all(fine for _, fine in found)
 
 
 def _compiled(
-    words: Array,
-    lanes: list[int],
-    depth: int,
-    itemsize: int,
-    fold: Callable[..., int] | None,
-    piece: int = 0,
-    before: Callable[[int, int], None] | None = None,
+    lines: Array, itemsize: int, beside: Callable[..., Any] | None = None, folds: bool = False
 ) -> tuple[bytes, bool]:
     """The same prints by the compiled loop, and whether the words, taken as floats, are all finite.
 
-    Another loop reads them, too: within ``fold``, or called as ``before`` for every piece of them before it is folded.
+    The loop ``beside``, where there is one, reads them, too: it takes the prints along if it ``folds``, or is called
+    for every piece of the lines before that is folded.
     """
-    from certifit.loops.gram import fold_blocks  # loads Numba: only for what is large
+    from certifit.loops.gram import fold_lines  # loads Numba: only for what is large
 
     sign, exponent, lowest = (np.uint64(bits) for bits in _SIGNS.get(itemsize, (0, 0, 0)))
-    prints, fine = [], True
-    for k in lanes:
-        block, blocks = k * depth, len(words) // (k * depth)
-        folded = np.empty(blocks, dtype=np.uint64)
-        how = k, depth, _odd(_PRIMES[-1]), exponent, lowest
-        both, carries = k == lanes[0], 0
-        if both and fold is not None:
-            carries = fold(words[: blocks * block], *how, folded)
-        else:
-            for first, last in ranges(blocks, blocks * block // max(piece, 1)) if blocks else []:
-                if both and before is not None:
-                    before(first * block, last * block)
-                carries |= int(fold_blocks(words[first * block : last * block], *how, folded[first:last]))
-        rest = words[blocks * block :]
-        if both and before is not None:
-            before(blocks * block, len(words))
-        fine = not carries & int(sign) and bool(np.isfinite(rest.view(f"f{itemsize}").sum())) if sign else False
-        prints += [folded.tobytes(), _fold(rest, k, depth).tobytes()]
-    return b"".join(prints), fine
+    blocks, carries = -(-len(lines) // _LINES), 0
+    prints = np.empty(blocks, dtype=np.uint64)
+    piece = max(1, _PIECE // (_LINES * lines.shape[1])) if beside is not None and not folds else max(1, blocks)
+    for block in range(0, max(1, blocks), piece):
+        first, last = block * _LINES, min((block + piece) * _LINES, len(lines))
+        how = *_odd(), exponent, lowest, prints[block : block + piece]
+        if folds and beside is not None:
+            carries |= int(beside(first, last, how))
+            continue
+        if beside is not None:
+            beside(first, last)
+        carries |= int(fold_lines(lines[first:last], *how))
+    return prints.tobytes(), bool(sign) and not carries & int(sign)
 
 
-def look(X: Array, beside: Beside | None = None, fold: Fold | None = None) -> tuple[int, bool]:
+def look(X: Array, beside: Beside | None = None, folds: bool = False) -> tuple[int, bool]:
     """The fingerprint of a dense array, and whether all its numbers are seen to be finite, in one pass.
 
     ``beside`` is another loop that reads the rows of X (then a matrix in C order), called with the number of a part of
     X, and the first row of some rows in it and the one after the last. Together these are all rows; those of one part
-    come in order, from one thread, a piece at a time that is then still in the cache. ``fold`` is the same in one
-    compiled loop with the fingerprints, for all rows of a part: it takes the arguments of ``beside`` and those of the
-    loop `fold_blocks`, and returns what that returns. It is called in place of ``beside`` where X is large enough for
-    compiled loops.
+    come in order, from one thread, a piece at a time that is then still in the cache. Where it ``folds``, it takes the
+    prints along (see `GramBeside.take`): rows that are lines are then read once.
 
     Examples
     --------
     >>> look(np.array([1.0, np.nan]))[1], look(np.array([1.0, 2.0]))[1]
     (False, True)
     """
-    found, finite = _array(X, True, beside, fold)
+    found, finite = _array(X, True, beside, folds)
     return _number(found.to_bytes(8, "little")), finite
 
 

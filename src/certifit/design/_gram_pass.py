@@ -26,6 +26,7 @@ _PARTS = (
 _WORTH = 1 << 25  # products that are worth the buffers of a part
 _TALL = 256  # rows that are worth its sums: these are as wide as X, and touched twice
 _PACKED = 1 << 17  # numbers of a packed block, at most: half of a second-level cache
+_NO_PRINTS = (*[np.ones(_ROWS, np.uint64)] * 2, np.uint64(0), np.uint64(0), np.empty(0, np.uint64))
 
 
 def gram_pass(
@@ -107,38 +108,36 @@ class GramSum:
     Examples
     --------
     >>> total = GramSum(np.array([1.0]), 1, False)
-    >>> total.add(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]), np.empty(0))
+    >>> _ = total.add(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]), np.empty(0))
     >>> [part.item() for part in total.parts()]
     [4.0, 4.0, 2.0]
     """
 
     def __init__(self, shift: Array, targets: int, weighted: bool, dtype: type = np.float64) -> None:
-        from certifit.loops.gram import gram_and_fold, gram_rows, panels
+        from certifit.loops.gram import gram_rows, panels
 
         count, panel, width = panels(len(shift) + targets + 1, dtype == np.float32)
         shape = count, max(16, min(_ROWS, _PACKED // width)), panel
         self.shift, self.targets = read_only(shift.astype(dtype, copy=False)), targets
-        self._loop, self._both = gram_rows, gram_and_fold
+        self._loop = gram_rows
         self.sums, self._left = _aligned(np.float64, width, width), _aligned(dtype, *shape)
         self._right = _aligned(dtype, *shape) if weighted else self._left
 
-    def add(self, X: Array, R: Array, weights: Array) -> None:
-        """Take more rows (n, d), C-ordered, in either precision; ``weights`` of length 0 means ones."""
-        self._loop(*self._given(X, R, weights))
+    def add(self, X: Array, R: Array, weights: Array, folding: tuple[Any, ...] = _NO_PRINTS) -> int:
+        """Take more rows (n, d), C-ordered, in either precision; ``weights`` of length 0 means ones.
 
-    def add_and_fold(self, X: Array, R: Array, words: Array, *folding: Any) -> int:
-        """`add` without weights, and the loop `fold_blocks` on the words of X, in one read."""
-        return int(self._both(*self._given(X, R, np.empty(0)), read_only(words), *folding))
-
-    def _given(self, *rows: Array) -> tuple[Array, ...]:
-        return *map(read_only, rows), self.shift, self._left, self._right, self.sums
+        ``folding`` is what follows the lines in the arguments of the loop `fold_lines`, and the answer is its own, with
+        the rows of X as lines.
+        """
+        given = *map(read_only, (X, R, weights)), self.shift, self._left, self._right, self.sums
+        return int(self._loop(*given, *folding))
 
     def parts(self) -> tuple[Array, Array, Array]:
         """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
         from certifit.loops.gram import symmetric
 
         d, t = len(self.shift), self.targets
-        found = symmetric(self.sums, d, self._left.shape[2] // 3)
+        found = symmetric(self.sums, d, self._left.shape[2])
         return found[:d].copy(), found[d : d + t].T.copy(), found[d + t].copy()
 
 
@@ -150,8 +149,8 @@ class GramBeside:
     Examples
     --------
     >>> sums = GramBeside(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]))
-    >>> sums.take(1, 1, 2)
-    >>> sums.take(0, 0, 1)
+    >>> _ = sums.take(1, 1, 2)
+    >>> _ = sums.take(0, 0, 1)
     >>> [part.item() for part in sums.parts()]
     [10.0, 7.0, 4.0]
     """
@@ -166,16 +165,10 @@ class GramBeside:
         self._waiting: dict[int, tuple[int, GramSum]] = {}  # pieces by their first row, until those before are added
         self._free: list[GramSum] = []
 
-    def take(self, part: int, first: int, last: int) -> None:
-        """Rows first to last of X; which part of X they are does not matter."""
+    def take(self, part: int, first: int, last: int, folding: tuple[Any, ...] = _NO_PRINTS) -> int:
+        """Rows first to last of X (which part of X they are does not matter), with ``folding`` as in `GramSum.add`."""
         mine = self._begin()
-        mine.add(self.X[first:last], self.R[first:last], self.weights[first:last])
-        self._end(first, last, mine)
-
-    def fold(self, part: int, first: int, last: int, *folding: Any) -> int:
-        """The same without weights, and the fingerprints of their words, as the loop `fold_blocks`."""
-        mine = self._begin()
-        carries = mine.add_and_fold(self.X[first:last], self.R[first:last], *folding)
+        carries = mine.add(self.X[first:last], self.R[first:last], self.weights[first:last], folding)
         self._end(first, last, mine)
         return carries
 

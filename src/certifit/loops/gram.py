@@ -18,10 +18,10 @@ twice as many numbers, and the sums over the rows of one block are added up in d
 LLVM finds no such tiles in a plain loop. The tile is therefore written in its language, where a multiplication and an
 addition are one instruction (fma); everything around it is a loop like the others.
 
-Fingerprints fold words of 64 bits into lanes; see `certifit.design._fingerprint` for what the numbers mean. A float is
-infinite or NaN when all bits of its exponent are ones: then, and only then, does adding the lowest of them carry into
-the bit of the sign, which was cleared. The OR of all those sums has that bit set as soon as one of them has. Two
-float32 share a word and do not disturb each other.
+Fingerprints fold words of 64 bits, while rows are packed and their numbers are in registers; see
+`certifit.design._fingerprint` for what the prints mean. A float is infinite or NaN when all bits of its exponent are
+ones: then, and only then, does adding the lowest of them carry into the bit of the sign, which was cleared. The OR of
+all those sums has that bit set as soon as one of them has. Two float32 share a word and do not disturb each other.
 """
 
 from __future__ import annotations
@@ -105,52 +105,119 @@ _tile1, _tile2, _tile3 = (_tile(_TALL, vectors) for vectors in (1, 2, 3))
 _half1, _half2, _half3 = (_tile(_TALL // 2, vectors) for vectors in (1, 2, 3))
 
 
-def _lay(vectors: int) -> Any:
-    """left[p, k, a:…] = X[i, j:…] − shift[j:…], so many vectors: as a loop it would ask each time what overlaps."""
+def _strip(vectors: int, share: int = 1) -> Any:
+    """left[p, k, a:…] = X[i + k, j:…] − shift[j:…] for so many rows k: vectors side by side, or a share of one.
 
-    def lay(context, X, i, j, shift, left, p, k, a):
-        whole = types.intp
-        return types.void(X, whole, whole, shift, left, whole, whole, whole), emit
+    The words that were read are folded into ``sums`` (see `fold_lines`), with the factors of ``odd`` from ``at`` on;
+    what comes back is the OR of the carries. Parts of a word are not folded.
+    """
+
+    def strip(context, X, i, j, shift, left, p, a, rows, odd, at, sums, exponent, lowest):
+        whole, bits = types.intp, types.uint64
+        return bits(X, whole, whole, shift, left, whole, whole, whole, odd, whole, sums, bits, bits), emit
 
     def emit(context, build, signature, args):
-        X, shift, left = (context.make_array(signature.args[at])(context, build, args[at]) for at in (0, 3, 4))
-        i, j, p, k, a = (args[at] for at in (1, 2, 5, 6, 7))
-        narrow = signature.args[4].dtype == types.float32
+        X, shift, left, odd, sums = (
+            context.make_array(signature.args[at])(context, build, args[at]) for at in (0, 3, 4, 8, 10)
+        )
+        i, j, p, a, rows, at = (args[k] for k in (1, 2, 5, 6, 7, 9))
+        narrow, whole = signature.args[4].dtype == types.float32, ir.IntType(64)
         real = ir.FloatType() if narrow else ir.DoubleType()
         read = ir.FloatType() if signature.args[0].dtype == types.float32 else real
-        wide = _WIDE * (2 if narrow else 1)
-        most, panel = (build.extract_value(left.shape, axis) for axis in (1, 2))
-        source = build.gep(X.data, [build.add(build.mul(i, build.extract_value(X.shape, 1)), j)])
-        target = build.gep(left.data, [build.add(build.mul(build.add(build.mul(p, most), k), panel), a)])
-        for v in range(vectors):
-            at = [ir.IntType(64)(v * wide)]
-            x = _load(build, build.gep(source, at), ir.VectorType(read, wide))
-            x = x if read == real else build.fpext(x, ir.VectorType(real, wide))
-            c = _load(build, build.gep(build.gep(shift.data, [j]), at), ir.VectorType(real, wide))
-            place = build.bitcast(build.gep(target, at), c.type.as_pointer())
-            build.store(build.fsub(x, c), place, align=4)
-        return context.get_dummy_value()
+        size, width = 4 if read == ir.FloatType() else 8, _WIDE * (2 if narrow else 1) // share
+        if width == 0:  # a share of fewer numbers than there are
+            return whole(0)
+        d, most, panel = (build.extract_value(*axis) for axis in ((X.shape, 1), (left.shape, 1), (left.shape, 2)))
+        source = build.gep(X.data, [build.add(build.mul(i, d), j)])
+        target = build.gep(left.data, [build.add(build.mul(build.mul(p, most), panel), a)])
+        factors = build.gep(odd.data, [at])
+        offsets = [whole(v * width) for v in range(vectors)]
+        first = build.gep(shift.data, [j])
+        shifts = [_load(build, build.gep(first, [v]), ir.VectorType(real, width)) for v in offsets]
+        word = build.gep(sums.data, [build.udiv(build.mul(j, whole(size)), whole(8))])
+        fold = _Folding(build, word, vectors, width * size // 8)
+        with cgutils.for_range(build, rows) as loop:
+            there, here = build.mul(loop.index, d), build.mul(loop.index, panel)
+            factor = build.load(build.gep(factors, [loop.index]))
+            for v, offset in enumerate(offsets):
+                x = _load(build, build.gep(source, [build.add(there, offset)]), ir.VectorType(read, width))
+                y = x if read == real else build.fpext(x, ir.VectorType(real, width))
+                place = build.gep(target, [build.add(here, offset)])
+                build.store(build.fsub(y, shifts[v]), build.bitcast(place, y.type.as_pointer()), align=4)
+                fold.take(v, x, factor, *args[11:])
+        return fold.end()
 
-    return intrinsic(lay)
+    return intrinsic(strip)
 
 
-_lay1, _lay3 = _lay(1), _lay(3)
+class _Folding:
+    """Sums of the words of vectors, from a given place on, in registers from the first row to the last.
+
+    Vectors shorter than a word are passed over.
+    """
+
+    def __init__(self, build: ir.IRBuilder, place: ir.Value, vectors: int, words: int) -> None:
+        self.build, self.words = build, words
+        if words:
+            self.many = ir.VectorType(ir.IntType(64), words)
+            self.places = [build.gep(place, [ir.IntType(64)(v * words)]) for v in range(vectors)]
+            self.sums = [cgutils.alloca_once_value(build, _load(build, place, self.many)) for place in self.places]
+            self.carries = cgutils.alloca_once_value(build, ir.Constant(self.many, None))
+
+    def take(self, v: int, x: ir.Value, factor: ir.Value, exponent: ir.Value, lowest: ir.Value) -> None:
+        """Fold the vector v of one more row."""
+        if self.words:
+            build, many = self.build, self.many
+            word = build.bitcast(x, many)
+            mixed = build.xor(word, build.lshr(word, ir.Constant(many, [32] * self.words)))
+            mixed = build.mul(mixed, filled(build, factor, many))
+            build.store(build.add(build.load(self.sums[v]), mixed), self.sums[v])
+            carry = build.add(build.and_(word, filled(build, exponent, many)), filled(build, lowest, many))
+            build.store(build.or_(build.load(self.carries), carry), self.carries)
+
+    def end(self) -> ir.Value:
+        """Write the sums back; the OR of the carries."""
+        carry = ir.IntType(64)(0)
+        if self.words:
+            for place, total in zip(self.places, self.sums):
+                self.build.store(self.build.load(total), self.build.bitcast(place, self.many.as_pointer()), align=8)
+            found = self.build.load(self.carries)
+            for lane in range(self.words):
+                carry = self.build.or_(carry, self.build.extract_element(found, ir.IntType(32)(lane)))
+        return carry
+
+
+_strip3, _strip1, _strip2nd, _strip4th, _strip8th, _strip16th = (
+    _strip(vectors, share) for vectors, share in ((3, 1), (1, 1), (1, 2), (1, 4), (1, 8), (1, 16))
+)
 
 
 @njit(nogil=True)
-def _pack(X, R, weights, shift, left, right, start, rows):
-    """(x − c, r, 1) of so many rows into the panels of ``left``, and the same times their weights into ``right``."""
+def _pack(X, R, weights, shift, left, right, start, rows, odd, at, sums, exponent, lowest):
+    """(x − c, r, 1) of so many rows into the panels of ``left``, and the same times their weights into ``right``.
+
+    Meanwhile the words of X, from line ``at`` of a block on, are folded into ``sums``; returns the OR of the carries.
+    """
     d, t, panel = X.shape[1], R.shape[1], left.shape[2]
-    full, wide = d // panel, panel // 3
-    more = (d - full * panel) // wide  # vectors of the last panel, and then single numbers
-    for k in range(rows):
-        i = start + k
-        for p in range(full):
-            _lay3(X, i, p * panel, shift, left, p, k, 0)
-        for v in range(more):
-            _lay1(X, i, full * panel + v * wide, shift, left, full, k, v * wide)
-        for j in range(full * panel + more * wide, d):
-            left[full, k, j - full * panel] = X[i, j] - shift[j]
+    p, wide, carry = d // panel, panel // 3, uint64(0)
+    for q in range(p):
+        carry |= _strip3(X, start, q * panel, shift, left, q, 0, rows, odd, at, sums, exponent, lowest)
+    a = 0  # of the last panel: vectors, and then halves, quarters, ... of one
+    while d - p * panel - a >= wide:
+        carry |= _strip1(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        a += wide
+    over = d - p * panel - a
+    if over & (wide // 2):
+        carry |= _strip2nd(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        a += wide // 2
+    if over & (wide // 4):
+        carry |= _strip4th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        a += wide // 4
+    if over & (wide // 8):
+        carry |= _strip8th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        a += wide // 8
+    if over & (wide // 16):
+        carry |= _strip16th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
     for j in range(d, d + t + 1):
         p, a = j // panel, j % panel
         for k in range(rows):
@@ -160,6 +227,7 @@ def _pack(X, R, weights, shift, left, right, start, rows):
             for k in range(rows):
                 for j in range(panel):
                     right[p, k, j] = weights[start + k] * left[p, k, j]
+    return carry
 
 
 @njit(nogil=True)
@@ -186,23 +254,21 @@ def _tiles(left, right, rows, p, a, few, q, first, last, out, X, ahead, stride):
 def _multiply(left, right, rows, X, columns, stop, out):
     """Add the product of a block to ``out``; meanwhile as many rows of X, from ``stop`` on, come into a cache.
 
-    Columns that fill whole vectors: on and above the diagonal. The others, the targets and the ones are few, and would
-    leave a vector half empty: they are multiplied, as the one side of a tile, with the vectors of all columns.
+    Columns that fill whole panels: on and above the diagonal. The others, the targets and the ones would make tiles of
+    one or two vectors, which load nearly as much as those of three: they are multiplied, as the one side of a tile,
+    with the vectors of all columns.
     """
     d, panel, width = X.shape[1], left.shape[2], out.shape[1]
     wide = panel // 3
-    whole = d // wide * wide
-    count = (columns - whole + _TALL - 1) // _TALL * left.shape[0]
-    for q in range(left.shape[0]):
-        count += min(whole, (q + 1) * panel) // _TALL
+    whole = d // panel * panel
+    count = (columns - whole + _TALL - 1) // _TALL * left.shape[0] + whole // panel * (whole + panel) // (2 * _TALL)
     size = X.itemsize * d
     ahead, stride = size * stop, size // count + 1
-    for q in range(left.shape[0]):
-        last = min(panel, whole - q * panel) // wide
-        for column in range(0, min(whole, (q + 1) * panel) if last > 0 else 0, _TALL):
+    for q in range(whole // panel):
+        for column in range(0, (q + 1) * panel, _TALL):
             p, a = column // panel, column % panel
             first = a // wide if p == q else 0
-            _tiles(left, right, rows, p, a, False, q, first, last, out, X, ahead, stride)
+            _tiles(left, right, rows, p, a, False, q, first, 3, out, X, ahead, stride)
             ahead += rows * stride
     for column in range(whole, columns, _TALL):
         p, a = column // panel, column % panel
@@ -214,71 +280,62 @@ def _multiply(left, right, rows, X, columns, stop, out):
 
 
 @njit(nogil=True)
-def gram_rows(X, R, weights, shift, left, right, out):
+def gram_rows(X, R, weights, shift, left, right, out, of_line, of_word, exponent, lowest, prints):
     """Add (X − c)ᵀS(X − c | R | 1) to ``out``; `symmetric` says where in it.
 
     ``left`` and ``right`` are blocks of panels (see `panels`), zero in the columns that are not used; without weights
     (an array of length 0) they are the same one. Their type says in which precision rows of a block are multiplied.
+
+    Into ``prints`` go those that `fold_lines` finds for the words of X, a row a line, and the OR of the carries comes
+    back; ``prints`` may be empty where nobody asks, or rows are not made of whole words.
     """
     n, most, columns = X.shape[0], left.shape[1], X.shape[1] + R.shape[1] + 1
-    for start in range(0, n, most):
-        rows = min(most, n - start)
-        _pack(X, R, weights, shift, left, right, start, rows)
-        _multiply(left, right, rows, X, columns, start + rows, out)
+    depth, sums, carries = of_line.shape[0], np.zeros(X.shape[1] * X.itemsize // 8, dtype=np.uint64), uint64(0)
+    start = 0
+    while start < n:
+        at = start % depth
+        rows = min(most, n - start, depth - at)
+        carries |= _pack(X, R, weights, shift, left, right, start, rows, of_line, at, sums, exponent, lowest)
+        start += rows
+        _multiply(left, right, rows, X, columns, start, out)
+        if prints.shape[0] > 0 and (at + rows == depth or start == n):
+            prints[(start - 1) // depth] = _weigh(sums, of_word)
+    return carries
 
 
 @njit(nogil=True)
-def _fold(words, first, last, lanes, depth, odd, exponent, lowest, sums, prints):
-    """Fold some of the words, which begin with a block, into ``sums``; the print of a block when it is complete."""
-    carries, at = uint64(0), first
-    while at < last:
-        lane = at % lanes
-        count = min(last - at, lanes - lane)
-        line, place = words[at : at + count], sums[lane : lane + count]
-        for k in range(count):
-            word = line[k]
-            place[k] += word
+def _weigh(sums, odd):
+    """One number from the sums of a block, which are set to zero."""
+    total = uint64(0)
+    for j in range(sums.shape[0]):
+        total += ((sums[j] >> uint64(31)) ^ sums[j]) * odd[j]
+        sums[j] = 0
+    return total
+
+
+@njit(nogil=True)
+def fold_lines(lines, of_line, of_word, exponent, lowest, prints):
+    """Fingerprints of blocks of lines (n, k) of words, into ``prints``; returns the OR of the carries.
+
+    ``of_line`` and ``of_word`` are the odd numbers: one for each line of a block, and for each word of a line.
+    """
+    n, length = lines.shape
+    depth, sums, carries = of_line.shape[0], np.zeros(length, dtype=np.uint64), uint64(0)
+    for i in range(n):
+        line, factor = lines[i], of_line[i % depth]
+        for j in range(length):
+            word = line[j]
+            sums[j] += (word ^ (word >> uint64(32))) * factor
             carries |= (word & exponent) + lowest
-        at += count
-        if at % (lanes * depth) == 0:
-            total = uint64(0)
-            for k in range(lanes):
-                total += ((sums[k] >> uint64(31)) ^ sums[k]) * odd[k]
-                sums[k] = 0
-            prints[at // (lanes * depth) - 1] = total
+        if (i + 1) % depth == 0 or i + 1 == n:
+            prints[i // depth] = _weigh(sums, of_word)
     return carries
 
 
-@njit(nogil=True)
-def fold_blocks(words, lanes, depth, odd, exponent, lowest, prints):
-    """Fingerprints of consecutive blocks of lanes·depth words into ``prints``; returns the OR of the carries."""
-    sums = np.zeros(lanes, dtype=np.uint64)
-    return _fold(words, np.intp(0), prints.shape[0] * lanes * depth, lanes, depth, odd, exponent, lowest, sums, prints)
+def symmetric(out: Array, columns: int, panel: int) -> Array:
+    """(X − c | R | 1)ᵀS(X − c) from what `gram_rows` has added up, for X of so many columns and panels so wide.
 
-
-@njit(nogil=True)
-def gram_and_fold(X, R, weights, shift, left, right, out, words, lanes, depth, odd, exponent, lowest, prints):
-    """`gram_rows` of X and `fold_blocks` of its words by turns: the one finds in a cache what the other has read.
-
-    Rows and words end at different places, so the turns are of about the same numbers only.
-    """
-    n, most, columns = X.shape[0], left.shape[1], X.shape[1] + R.shape[1] + 1
-    count = prints.shape[0] * lanes * depth
-    sums, carries, done = np.zeros(lanes, dtype=np.uint64), uint64(0), 0
-    for start in range(0, n, most):
-        rows = min(most, n - start)
-        upto = count * (start + rows) // n
-        carries |= _fold(words, done, upto, lanes, depth, odd, exponent, lowest, sums, prints)
-        done = upto
-        _pack(X, R, weights, shift, left, right, start, rows)
-        _multiply(left, right, rows, X, columns, start + rows, out)
-    return carries
-
-
-def symmetric(out: Array, columns: int, wide: int) -> Array:
-    """(X − c | R | 1)ᵀS(X − c) from what `gram_rows` has added up, for X of so many columns and vectors so wide.
-
-    Among columns that fill whole vectors it is what stands on and above the diagonal; of the others, whole rows.
+    Among columns that fill whole panels it is what stands on and above the diagonal; of the others, whole rows.
 
     Examples
     --------
@@ -286,7 +343,7 @@ def symmetric(out: Array, columns: int, wide: int) -> Array:
     array([[1., 2.],
            [2., 3.]])
     """
-    found, whole = out[:, :columns].copy(), columns // wide * wide
+    found, whole = out[:, :columns].copy(), columns // panel * panel
     found[:whole, whole:] = out[whole:columns, :whole].T
     corner = found[:whole, :whole]
     np.copyto(corner, corner.T.copy(), where=np.tri(whole, k=-1, dtype=bool))
@@ -308,16 +365,15 @@ def panels(columns: int, narrow: bool = False) -> tuple[int, int, int]:
 
 def warm() -> None:
     """Compile for rows of float64 and float32; all that is only read is of Numba's type of read-only arrays."""
-    none = np.zeros(0)
-    words, odd, bits, prints = np.zeros(2, np.uint64), np.ones(2, np.uint64), np.uint64(0), np.empty(1, np.uint64)
-    fold_blocks(words, 2, 1, odd, bits, bits, prints)
-    words.flags.writeable = False
-    fold_blocks(words, 2, 1, odd, bits, bits, prints)
+    none, odd, bits, prints = np.zeros(0), np.ones(2, np.uint64), np.uint64(0), np.empty(1, np.uint64)
+    lines, how = np.zeros((1, 2), np.uint64), (odd, odd, bits, bits, prints)
+    fold_lines(lines, *how)
+    lines.flags.writeable = False
+    fold_lines(lines, *how)
     for dtype, block in ((np.float64, np.float64), (np.float32, np.float64), (np.float32, np.float32)):
-        X, R, shift = np.zeros((1, 1), dtype), np.zeros((1, 0)), np.zeros(1, block)
-        count, panel, width = panels(2, block == np.float32)
+        X, R, shift = np.zeros((1, 2), dtype), np.zeros((1, 0)), np.zeros(2, block)
+        count, panel, width = panels(3, block == np.float32)
         packed, out = np.zeros((count, 1, panel), block), np.zeros((width, width))
         for array in (X, R, shift, none):
             array.flags.writeable = False
-        gram_rows(X, R, none, shift, packed, packed, out)
-        gram_and_fold(X, R, none, shift, packed, packed, out, words, 2, 1, odd, bits, bits, prints)
+        gram_rows(X, R, none, shift, packed, packed, out, *how)
