@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from certifit.certificates import Ball, Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
-from certifit.certificates.tree_questions import LevelRows, fixed_point, side_cost
+from certifit.certificates.tree_questions import side_cost
+from certifit.certificates.tree_sums import LevelRows, fixed_point
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.certificates.tampering import forged
 

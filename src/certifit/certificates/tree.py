@@ -25,14 +25,14 @@ import numpy as np
 
 from certifit._types import Array, Matrix
 from certifit.certificates import tree_questions as tq
-from certifit.certificates._ball import UNIT, Ball, gamma
+from certifit.certificates._ball import UNIT, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, FLAGS, LABELS, LISTS, NUMBER, NUMBERS, TRUTHS, WHOLE, word
+from certifit.certificates.tree_walk import ROUNDING, Walk
 
 _CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "squared_error": "squared_error",
              "absolute_error": "absolute_error"}  # fmt: skip
-_ROUNDING = 1e-9  # of a node's own impurity: what a split, and of a cost, what a pruning may fall short by
 _NO_DEPTH = 2**31 - 1  # stands for no limit on the depth
 
 
@@ -92,21 +92,20 @@ class TreeOptimality(Kind):
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         tree, rules = GrownTree(evidence, data.X.shape[1]), GrowingRules.of(evidence)
         tq.check_match(tree.value.shape[1], tree.group[tree.inner], tree.feature[tree.inner], rules.criterion, evidence)
-        table = _Table(data, evidence)
-        walk = _Walk(tree, table, evidence, rules)
+        table = Table(data, evidence)
+        walk = Walk(tree, table, evidence, rules)
         with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons below
             walk.run()
         checks = walk.checks()
         figures = {
             "questions": equal(int(tree.asks.sum())),
             "leaves": equal(int(tree.asks.sum()) + 1),
-            "compared": equal(int(walk.compared)),
+            "compared": equal(int(walk.best.compared.sum())),
             "heuristic": equal(bool(walk.heuristic)),
             "shortfall": upper(walk.shortfall),
         }
-        missing = int(np.isnan(table.X).sum())
-        if missing:
-            figures["missing"] = equal(missing)
+        if table.missing:
+            figures["missing"] = equal(table.missing)
         held = walk.node_cost[tree.final_leaves()]
         impurity = np.where(held.mid <= held.rad, 0.0, held.mid).sum() / walk.total  # what may be 0 counts as 0
         figures["impurity"] = about(float(impurity))
@@ -120,7 +119,7 @@ class TreeOptimality(Kind):
             excess, share = _pruning_excess(tree, walk, rules.alpha)
             figures["pruning_shortfall"] = upper(excess)
             text = f"{excess:.1e} above the least"
-            checks.append(Check("no other pruning costs less", share <= _ROUNDING, text))
+            checks.append(Check("no other pruning costs less", share <= ROUNDING, text))
         else:
             checks.append(Check("nothing was pruned", bool(np.array_equal(tree.asks, tree.inner))))
         return Proof(figures, tuple(checks))
@@ -131,7 +130,7 @@ class TreeOptimality(Kind):
         within = f" within {rules.words}" if rules.words else ""
         drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
         text = f"A tree of {size}{within}: at each node no other allowed split{drawn} gains more by {rules.criterion}"
-        text += f" ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
+        text += f" ({figures['compared']} compared, to {ROUNDING:.0e} of the node's impurity)"
         groups = [str(j) for j, c in enumerate(evidence["categories"]) if c is not None]
         text += tq.close_values(evidence)
         if groups:
@@ -198,14 +197,14 @@ class GrownTree:
 
     def goes_left(self, node: Array, X: Array, rows: Array) -> Array:
         """Which of these rows of X (each at its own node) answer yes."""
-        v = X[rows, self.feature[node]]
+        v = X.ravel().take(rows * X.shape[1] + self.feature.take(node))
         lost = np.isnan(v)
-        grouped = self.group[node] >= 0
-        out = v <= self.threshold[node]
-        if grouped.any():
+        out = v <= self.threshold.take(node)
+        if np.any(self.group >= 0):
+            grouped = self.group[node] >= 0
             code = np.where(lost | ~grouped, 0, v).astype(np.int64)
             out = np.where(grouped, self.sets[np.maximum(self.group[node], 0), code], out)
-        return np.where(lost, self.missing_left[node], out)
+        return np.where(lost, self.missing_left[node], out) if lost.any() else out
 
     def final_leaves(self) -> Array:
         """The nodes that predict after pruning."""
@@ -217,18 +216,18 @@ class GrownTree:
         return np.concatenate(reached)
 
 
-class _Table:
+class Table:
     """The data as numbers: coded X, class codes or values, weights; growing rows and validation rows."""
 
     def __init__(self, data: Data, e: Evidence) -> None:
-        self.X = tq.finite_or_missing(_coded(data.X, e["categories"]))
+        self.X, self.missing = tq.finite_or_missing(_coded(data.X, e["categories"]))
         y = np.asarray(data.y)
         self.codes: Array | None = None
         self.y: Array | None = None
         weight = data.weights.astype(float)
         if e.get("classes") is not None:
             place = tq.places_of(e["classes"])
-            self.codes = tq.by_value(y, lambda v: place[tq.label_key(v)])
+            self.codes = tq.codes_of(y, e["classes"], place)
             if e.get("class_weight") is not None:
                 factor = np.asarray(e["class_weight"], dtype=float)
                 if factor.shape != (len(place),) or not np.all((factor >= 0) & np.isfinite(factor)):
@@ -267,227 +266,6 @@ def _is_missing(v: object) -> bool:
     return v is None or type(v).__name__ in ("NAType", "NaTType") or (isinstance(v, float) and v != v)
 
 
-class _Walk:
-    """The rows on their way down: splits compared, costs and values of each node."""
-
-    def __init__(self, tree: GrownTree, table: _Table, e: Evidence, rules: GrowingRules) -> None:
-        self.tree, self.e, self.rules = tree, e, rules
-        rows = table.growing
-        self.X, self.weight = table.X[rows], table.weight[rows]
-        self.codes = None if table.codes is None else table.codes[rows]
-        self.y = None if table.y is None else table.y[rows]
-        self.criterion = rules.criterion
-        self.k = 0 if table.codes is None else len(e["classes"])
-        self.total = float(self.weight.sum())
-        single = e.get("precision") == "single"
-        numeric = [j for j, c in enumerate(e["categories"]) if c is None]
-        self.columns = {j: tq.Column.of(np.ascontiguousarray(self.X[:, j]), single) for j in numeric}
-        self.shortfall, self.compared, self.heuristic = 0.0, 0, False
-        self.relative_shortfall = 0.0  # of the impurity of the node
-        self.drawn = tq.drawn_columns(e, tree.inner, tree.feature, self.X.shape[1])
-        self.bad_value = self.bad_gain = -1
-        n = tree.n
-        self.node_cost = Ball(np.zeros(n), np.zeros(n))
-        self.gain_low, self.gain_high = np.full(n, -np.inf), np.full(n, -np.inf)
-        self.room = np.zeros(n, dtype=bool)  # nodes that the rules allow to ask
-
-    def run(self) -> None:
-        at = np.zeros(len(self.X), dtype=np.int64)
-        level, depth = np.array([0]), 0
-        rows = np.arange(len(self.X))
-        while len(level) and depth <= self.tree.n:
-            place = np.zeros(self.tree.n, dtype=np.int64)
-            place[level] = np.arange(len(level))
-            go = self.tree.inner[at[rows]]
-            left = np.zeros(len(rows), dtype=bool)
-            left[go] = self.tree.goes_left(at[rows[go]], self.X, rows[go])
-            self._level(level, rows, place[at[rows]], depth, left)
-            rows, left = rows[go], left[go]
-            at[rows] = np.where(left, self.tree.left[at[rows]], self.tree.right[at[rows]])
-            side = np.full(len(at), 2, dtype=np.int8)
-            side[rows] = ~left
-            self.columns = {j: column.divided(side) for j, column in self.columns.items()}
-            level = level[self.tree.inner[level]]
-            level = np.concatenate([self.tree.left[level], self.tree.right[level]])
-            depth += 1
-        self._best_first()
-
-    def _level(self, level: Array, rows: Array, node: Array, depth: int, goes: Array) -> None:
-        """The nodes of one level: ``node`` and ``goes`` say where each row is, and whether it goes left from there."""
-        m, t, rules = len(level), self.tree, self.rules
-        weight, w = self.weight[rows], np.bincount(node, self.weight[rows], minlength=m)
-        count = np.bincount(node, minlength=m)
-        z = centre = None
-        if self.y is not None:
-            centre = np.bincount(node, weight * self.y[rows], minlength=m) / np.maximum(w, 1e-300)
-            z = self.y[rows] - centre[node]
-        codes = None if self.codes is None else self.codes[rows]
-        r = tq.LevelRows(node, m, weight, codes, z, self.k, self.criterion,
-                    self.rules.min_samples_leaf, self.rules.min_weight_leaf, _ROUNDING)  # fmt: skip
-        s = tq.fixed_point(r)
-        totals = s.by_node(node, s.columns, m)
-        self._hold(level, rows, r, s, totals, count, centre)
-        pure = self._pure(node, rows, m)
-        open_ = ~pure & (depth < rules.max_depth) & (count >= rules.min_samples_split)
-        open_ &= w * (1 + gamma(len(rows) + 1)) >= 2 * (1 - _ROUNDING) * r.min_weight
-        best = self._compare(level, rows, r, s, totals, open_)
-        self.room[level] = open_ & ((best.compared > 0) | t.inner[level])
-        before = self.node_cost[level]
-        if self.criterion == "squared_error":  # costs of splits leave out what no split changes: so does this one
-            whole = s.ball(totals, count, np.arange(m))
-            before = -(whole[:, 1].square() / whole[:, 0])
-        high = tq.per_weight(before.upper - best.low, self.total)
-        self.gain_high[level] = np.where(self.room[level], high, -np.inf)
-        self.compared += int(best.compared.sum())
-        asking = np.flatnonzero(t.inner[level])
-        if not len(asking):
-            return
-        own = self._own_cost(level, rows, r, s, totals, count, goes)
-        self._fall_short(tq.per_weight(own.upper[asking] - best.low[asking], self.total), level[asking])
-        gain = (before - own) / self.total
-        self.gain_low[level[asking]] = gain.lower[asking]
-        self.gain_high[level[asking]] = np.maximum(self.gain_high[level[asking]], gain.upper[asking])
-
-    def _share(self, nodes: Array) -> Array:
-        """Impurity × fraction of the weight of nodes, from above."""
-        return np.maximum(self.node_cost.upper[nodes], 0.0) / self.total
-
-    def _fall_short(self, short: Array, nodes: Array) -> None:
-        """Take note of what other splits could gain beyond those chosen at these nodes."""
-        short = np.where(np.isnan(short), np.inf, np.maximum(short, 0.0))
-        self.shortfall = max(self.shortfall, float(np.max(short, initial=0.0)))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relative = np.where(short > 0, short / self._share(nodes), 0.0)
-        self.relative_shortfall = max(self.relative_shortfall, float(np.max(relative, initial=0.0)))
-
-    def _pure(self, node: Array, rows: Array, m: int) -> Array:
-        if self.codes is not None:
-            seen = np.bincount(node * self.k + self.codes[rows], minlength=m * self.k).reshape(m, self.k) > 0
-            return np.asarray(seen.sum(axis=1) <= 1)
-        v = self.y[rows]  # type: ignore[index]
-        low, high = np.full(m, np.inf), np.full(m, -np.inf)
-        np.minimum.at(low, node, v)
-        np.maximum.at(high, node, v)
-        return low >= high
-
-    def _compare(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, open_: Array) -> tq.Best:
-        best = tq.Best(len(level))
-        if not open_.any():
-            return best
-        line = tq.Line(r, s, totals, rows, len(self.X))
-        where = line.places(open_)
-        for j in range(self.X.shape[1]):
-            allowed = open_ if self.drawn is None else open_ & self.drawn[level, j]
-            if not allowed.any():
-                continue
-            if j not in self.columns:
-                codes = np.where(np.isnan(self.X[rows, j]), np.inf, self.X[rows, j])
-                self.heuristic |= tq.compare_groups(r, s, totals, codes, allowed, best)
-            elif self.criterion == "absolute_error":
-                assert self.y is not None
-                tq.compare_absolute(r, self.y, rows, self.columns[j], allowed, best)
-            else:
-                line.compare(self.columns[j], where if self.drawn is None else line.places(allowed), best)
-        return best
-
-    def _own_cost(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array, goes: Array) -> Ball:
-        """The cost of the split of each inner node (others: of a harmless stand-in)."""
-        t = self.tree
-        if self.criterion == "absolute_error":
-            return self._own_absolute(level, rows, r, goes)
-        left = s.by_node(r.node[goes], s.columns[goes], r.count)
-        many = np.bincount(r.node[goes], minlength=r.count)
-        bad = t.inner[level] & ((many < r.min_rows) | (count - many < r.min_rows))
-        if bad.any():
-            self.bad_gain = int(level[np.flatnonzero(bad)[0]])
-        a, b = s.ball(left, many, np.arange(r.count)), s.ball(totals - left, count - many, np.arange(r.count))
-        self._weigh(level, r, np.minimum(*(tq.mass(side, r).lower for side in (a, b))))
-        return tq.cost(a, b, self.criterion)
-
-    def _weigh(self, level: Array, r: Any, lighter: Array) -> None:
-        """The lighter side of every split may fall short of the limit by no more than its sum may have been rounded."""
-        bad = self.tree.inner[level] & ~(lighter >= (1 - r.spare) * r.min_weight)
-        if r.min_weight > 0 and bad.any():
-            self.bad_gain = int(level[np.flatnonzero(bad)[0]])
-
-    def _own_absolute(self, level: Array, rows: Array, r: Any, goes: Array) -> Ball:
-        assert self.y is not None
-        low, high, lighter = np.zeros(r.count), np.zeros(r.count), np.full(r.count, np.inf)
-        for v in np.flatnonzero(self.tree.inner[level]):
-            for side in (True, False):
-                part = rows[(r.node == v) & (goes == side)]
-                if len(part) < r.min_rows:
-                    self.bad_gain = int(level[v])
-                below, above = tq.absolute_costs(self.y[part], self.weight[part])
-                low[v], high[v] = low[v] + below[-1], high[v] + above[-1]
-                lighter[v] = min(lighter[v], float(self.weight[part].sum()) * (1 - gamma(len(part))))
-        self._weigh(level, r, lighter)
-        return Ball.between(low * (1 - 4 * UNIT), high * (1 + 4 * UNIT))
-
-    def _hold(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array, centre: Any) -> None:
-        """Cost of each node as a leaf, and whether it predicts what its rows say."""
-        at = np.arange(r.count)
-        whole = s.ball(totals, count, at)
-        value = self.tree.value[level]
-        if self.codes is not None:
-            held = tq.side_cost(whole, self.criterion)
-            total = whole.sum(axis=1).reshape(-1, 1)
-            off = np.abs(value * total.mid - whole.mid) - (whole.rad + np.abs(value) * total.rad)
-            wrong = ~np.all(off <= 1e-9 * np.abs(whole.mid), axis=1)
-        elif self.criterion == "squared_error":
-            q = r.weight * np.asarray(r.z) ** 2
-            square = np.bincount(r.node, q, minlength=r.count)
-            held = Ball(square, square * gamma(len(rows) + 8)) - whole[:, 1].square() / whole[:, 0]
-            mean = centre + whole.mid[:, 1] / whole.mid[:, 0]
-            size = np.zeros(r.count)
-            np.maximum.at(size, r.node, np.abs(np.asarray(self.y)[rows]))
-            # Squares that underflow leave a spread of 1e-162: no more than that of the largest number is meant.
-            spread = np.minimum(np.sqrt(np.maximum(held.upper, 0.0) / whole.mid[:, 0]), size)
-            wrong = ~(np.abs(value[:, 0] - mean) <= 1e-9 * spread + 256 * UNIT * size)
-        else:
-            low, high, wrong = np.zeros(r.count), np.zeros(r.count), np.zeros(r.count, dtype=bool)
-            for v in at:
-                part = rows[r.node == v]
-                assert self.y is not None
-                below, above = tq.absolute_costs(self.y[part], self.weight[part])
-                low[v], high[v] = below[-1], above[-1]
-                said = float((self.weight[part] * np.abs(self.y[part] - value[v, 0])).sum())
-                wrong[v] = not tq.as_low_as(said, high[v])
-            held = Ball.between(low, high)
-        self.node_cost.mid[level], self.node_cost.rad[level] = held.mid, held.rad
-        if wrong.any():
-            self.bad_value = int(level[np.flatnonzero(wrong)[0]])
-
-    def _best_first(self) -> None:
-        """With a limit on leaves: each node divided gained at least what any leaf then open offered."""
-        if self.rules.max_leaf_nodes:
-            for node, rivals in tq.in_order(self.tree.left, self.tree.right, self.room):
-                short = float(self.gain_high[rivals].max() - self.gain_low[node])
-                self._fall_short(np.array([short]), np.array([node]))
-
-    def checks(self) -> list[Check]:
-        t, least, limit = self.tree, self.rules.min_impurity_decrease, self.rules.max_leaf_nodes
-        full = bool(limit) and int((~t.inner).sum()) >= limit
-        rounding = _ROUNDING * (self._share(np.arange(t.n)) + least)
-        compared = (self.gain_high > -np.inf) | (least > 0)
-        little = compared & (self.gain_high <= least + rounding)
-        idle = ~t.inner & self.room & (not full) & ~little
-        stray = t.inner & (~self.room | ~(self.gain_low + rounding >= least))
-        too_many = bool(limit) and int((~t.inner).sum()) > limit
-        short = self.relative_shortfall <= _ROUNDING
-        return [
-            Check("no other allowed split gains more", short, f"at most {self.relative_shortfall:.1e} of a node's"),
-            Check("every split keeps the limits on its sides", self.bad_gain < 0, f"node {self.bad_gain}"),
-            Check("every split was allowed by the limits", not stray.any() and not too_many, first_node(stray)),
-            Check("every leaf had a reason to stop", not idle.any(), first_node(idle)),
-            Check("every node predicts what its rows imply", self.bad_value < 0, f"node {self.bad_value}"),
-        ]
-
-
-def first_node(mask: Array) -> str:
-    return f"node {int(np.flatnonzero(mask)[0])}" if mask.any() else ""
-
-
 def least_costs_below(tree: GrownTree, as_leaf_low: Array, as_leaf_high: Array, alpha: float) -> tuple[Array, Array]:
     """At each node, the least cost of any pruning below it (from below) and the cost of the kept one (from above)."""
     best, kept = as_leaf_low + alpha, as_leaf_high + alpha
@@ -510,13 +288,13 @@ def _excess(tree: GrownTree, best: Array, kept: Array) -> tuple[float, float]:
     return float(max(kept[0] - best[0], 0.0)), float(share)
 
 
-def _pruning_excess(tree: GrownTree, walk: _Walk, alpha: float) -> tuple[float, float]:
+def _pruning_excess(tree: GrownTree, walk: Walk, alpha: float) -> tuple[float, float]:
     low = np.maximum(walk.node_cost.lower, 0.0) / walk.total * (1 - 4 * UNIT)
     high = np.maximum(walk.node_cost.upper, 0.0) / walk.total * (1 + 4 * UNIT)
     return _excess(tree, *least_costs_below(tree, low, high, alpha))
 
 
-def _validated(tree: GrownTree, table: _Table, e: Evidence) -> tuple[float, Check]:
+def _validated(tree: GrownTree, table: Table, e: Evidence) -> tuple[float, Check]:
     """Mean loss of the kept tree on the validation rows, and that no other pruning has less."""
     rows = table.held
     X, w = table.X[rows], table.weight[rows]
@@ -538,5 +316,5 @@ def _validated(tree: GrownTree, table: _Table, e: Evidence) -> tuple[float, Chec
     room = gamma(len(rows) + 8)
     least, kept = least_costs_below(tree, loss * (1 - room), loss * (1 + room), 0.0)
     mean = float(kept[0]) / float(w.sum())
-    ok = _excess(tree, least, kept)[1] <= _ROUNDING
+    ok = _excess(tree, least, kept)[1] <= ROUNDING
     return mean, Check("no other pruning has fewer errors on the validation rows", ok, f"loss {mean:.6g}")

@@ -34,11 +34,11 @@ from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, FLAGS, LISTS, NUMBER, NUMBERS, TRUTHS, WHOLE, word
-from certifit.certificates.tree import GrowingRules, GrownTree, first_node, least_costs_below
+from certifit.certificates.tree import GrowingRules, GrownTree, least_costs_below
+from certifit.certificates.tree_walk import ROUNDING, first_node
 from certifit.losses._base import entr
 
 CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "absolute_error", "poisson")
-_ROUNDING = 1e-9
 Ends = tuple[float, float]  # between which a node may predict
 
 
@@ -284,7 +284,7 @@ class GeneralTree(Kind):
             )
         drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
         text = f"A tree of {size}{many}{within}: at each node no other allowed split{drawn} gains more by "
-        text += f"{evidence['criterion']} ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
+        text += f"{evidence['criterion']} ({figures['compared']} compared, to {ROUNDING:.0e} of the node's impurity)"
         text += tq.close_values(evidence)
         if "pruning_shortfall" in figures:
             text += f"; no other pruning costs less at alpha = {rules.alpha:.4g}"
@@ -308,7 +308,7 @@ def _directions(e: Evidence) -> str:
         for verb, at in (("never falls", np.flatnonzero(signs > 0)), ("never rises", np.flatnonzero(signs < 0)))
         if len(at)
     ]
-    spare = f" (splits were compared that keep this with {_ROUNDING:.0e} of the range to spare)"
+    spare = f" (splits were compared that keep this with {ROUNDING:.0e} of the range to spare)"
     what = "the share of the second class" if e.get("classes") is not None else "the prediction"
     return f"; of rows without missing values {what} {' and '.join(told)}" + (spare if e["splitter"] == "best" else "")
 
@@ -328,7 +328,7 @@ class _Walk:
         n = len(value)
         blank = {"group": np.full(n, -1), "sets": np.zeros((1, 1), dtype=bool), "value": value.reshape(n, -1)}
         self.tree, self.value = GrownTree({**e, **blank}, data.X.shape[1]), value
-        self.X = tq.finite_or_missing(np.asarray(data.X, dtype=float))
+        self.X, _ = tq.finite_or_missing(np.asarray(data.X, dtype=float))
         self._read(data)
         use = np.flatnonzero(self.weight > 0.0)
         if not len(use):
@@ -373,7 +373,7 @@ class _Walk:
             raise ValueError("a direction is -1, 0 or 1, one for each column")
         if len(self.sizes) > 1 or self.sizes[0] > 2:
             raise ValueError("directions are for one target of values or two classes")
-        self.spare = _ROUNDING * (1.0 if self.y is None else float(np.ptp(self.y)))
+        self.spare = ROUNDING * (1.0 if self.y is None else float(np.ptp(self.y)))
 
     def _bounds_below(self, node: int, bounds: Ends) -> list[Ends]:
         """Bounds of the two children."""
@@ -434,7 +434,7 @@ class _Walk:
             best, kept = least_costs_below(t, share * (1 - slack), share * (1 + slack), self.rules.alpha)
             above = max(0.0, float(kept[0] - best[0]))
             figures["pruning_shortfall"] = upper(above)
-            small = np.isfinite(above) and above <= _ROUNDING * float(kept[0])  # a huge alpha overflows
+            small = np.isfinite(above) and above <= ROUNDING * float(kept[0])  # a huge alpha overflows
             checks.append(Check("no other pruning costs less", bool(small), f"{above:.1e}"))
         else:
             checks.append(Check("nothing was pruned", bool(np.array_equal(t.asks, t.inner))))
@@ -449,7 +449,7 @@ class _Walk:
         if self.tree.inner[node]:
             left = self.tree.goes_left(np.full(len(rows), node), self.X, rows)
             light = min(float(r.weight[left].sum()), float(r.weight[~left].sum())) * (1 - gamma(len(rows)))
-            light_side = light < (1 - _ROUNDING) * rules.min_weight_leaf
+            light_side = light < (1 - ROUNDING) * rules.min_weight_leaf
             if min(left.sum(), (~left).sum()) < rules.min_samples_leaf or light_side or not open_:
                 self.bad_side = node
         if self.e["splitter"] == "random":
@@ -477,7 +477,7 @@ class _Walk:
             if self.drawn is not None and not self.drawn[node, j]:
                 continue
             for order, places, _ in r.cuts(self.X[rows, j], self.e.get("precision") == "single"):
-                light = max(0.0, (1 + _ROUNDING) * rules.min_weight_leaf - gamma(2 * len(rows)) * r.weight.sum())
+                light = max(0.0, (1 + ROUNDING) * rules.min_weight_leaf - gamma(2 * len(rows)) * r.weight.sum())
                 ok = places[r.allowed(order, places, rules.min_samples_leaf, light)]
                 if self.signs is not None and self.signs[j] != 0 and len(ok):
                     ok = ok[r.monotone(order, ok, int(self.signs[j]), bounds, self.spare)]
@@ -532,10 +532,10 @@ class _Walk:
         if self.e["splitter"] == "random":
             return checks
         self._best_first()
-        rounding = _ROUNDING * (np.maximum(self.cost, 0.0) / self.total + least)
+        rounding = ROUNDING * (np.maximum(self.cost, 0.0) / self.total + least)
         idle = ~t.inner & self.room & (not (limit and leaves >= limit)) & ~(self.high <= least + rounding)
         stray = t.inner & (~self.room | ~(self.low + rounding >= least if least > 0 else self.room))
-        short = self.relative <= _ROUNDING
+        short = self.relative <= ROUNDING
         return [
             Check("no other allowed split gains more", short, f"at most {self.relative:.1e} of a node's"),
             Check("every split was allowed by the limits", not stray.any(), first_node(stray)),

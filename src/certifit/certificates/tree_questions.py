@@ -1,113 +1,27 @@
 """The best split of every node of one level of a tree, in plain NumPy with outward rounding.
 
-Sums run over rows in fixed point (64-bit integers), so that a running sum has no error but the rounding of
-each row to the unit; `Sums.ball` turns them into numbers with a proved bound. The cost of a division is the
-sum of weight × impurity over both sides (for the squared error without the part that no division changes).
+The cost of a division is the sum of weight × impurity over both sides (for the squared error without the part that no
+division changes), from sums with proved bounds (`tree_sums`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from certifit._types import Array, Numeric
 from certifit.certificates._ball import ETA, UNIT, Ball, gamma
+from certifit.certificates._by_class import class_codes
 from certifit.certificates._data import Evidence
+from certifit.certificates.tree_sums import Counts, LevelRows, Sums
 
 _BLOCK = 1 << 13  # splits whose costs are computed at a time, within the cache
 ENUMERATE = 10  # categories in a node up to which all groupings of a many-class target are compared
-
-
-@dataclass(frozen=True)
-class LevelRows:
-    """The rows of one level: node (0 … m − 1), weight, class or centred value, and the limits on a side."""
-
-    node: Array
-    count: int
-    weight: Array
-    codes: Array | None
-    z: Array | None  # regression: y − a centre of the row's node
-    n_classes: int
-    criterion: str
-    min_rows: int
-    min_weight: float
-    spare: float  # of the least weight: a split is compared when it keeps the limit with so much to spare
-
-    @cached_property
-    def counts(self) -> Array:
-        """How many rows each node has."""
-        return np.bincount(self.node, minlength=self.count)
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Per row, integer columns that add up exactly; what one unit is worth; error per row in units."""
-
-    columns: Array  # (rows, k) int64
-    units: Array  # (nodes, k): each node has its own, so that light nodes lose no digits to heavy ones
-    half: Array  # (nodes, k): rounding of a row to the unit, in units
-    relative: float  # further relative rounding of a row
-    sizes: Array  # (nodes, k): Σ |column| in units, for the relative part
-
-    @cached_property
-    def whole(self) -> bool:
-        """Whether weights are whole numbers, below 2⁵³ in all."""
-        plain = not self.relative and not self.half.any() and bool(np.all(self.units == 1.0))
-        return plain and float(self.columns.sum(dtype=float)) < 2**53
-
-    def by_node(self, node: Array, columns: Array, count: int) -> Array:
-        """The sums of rows of the columns over each node, (count, k)."""
-        if self.whole:  # floats add such numbers exactly, and `numpy.bincount` does so in less time
-            return np.stack([np.bincount(node, c, minlength=count) for c in columns.T], axis=1).astype(np.int64)
-        found = np.zeros((count, columns.shape[1]), dtype=np.int64)
-        np.add.at(found, node, columns)
-        return found
-
-    def ball(self, total: Array, rows: Array, node: Array) -> Ball:
-        """Integer sums over so many rows of each node as numbers with their error."""
-        if self.whole:
-            mid = total.astype(float)
-            return Ball(mid, 2 * UNIT * np.abs(mid))
-        units = self.units[node]
-        mid = total.astype(float) * units
-        error = rows[:, None] * self.half[node] * units + self.relative * self.sizes[node] * units
-        return Ball(mid, error * (1 + 8 * UNIT) + 2 * UNIT * np.abs(mid))
-
-
-def fixed_point(r: LevelRows) -> Sums:
-    """The level's rows in fixed point: weight per class, or (weight, weight × centred value)."""
-    n = len(r.node)
-    if r.codes is not None:  # a unit for every class, so that a light one keeps its digits beside a heavy one
-        k = r.n_classes
-        weight, unit, half = _to_units(r.weight, r.node * k + r.codes, r.count * k)
-        columns = np.zeros((n, k), dtype=np.int64)
-        columns[np.arange(n), r.codes] = weight
-        return Sums(columns, unit.reshape(-1, k), half.reshape(-1, k), 0.0, np.zeros((r.count, k)))
-    weight, unit, half = _to_units(r.weight, r.node, r.count)
-    moved, step, off = _to_units(r.weight * np.asarray(r.z), r.node, r.count, whole=False)
-    columns = np.stack([weight, moved], axis=1)
-    sizes = np.zeros((r.count, 2))
-    np.add.at(sizes[:, 1], r.node, np.abs(moved).astype(float))
-    return Sums(columns, np.stack([unit, step], axis=1), np.stack([half, off], axis=1), 4 * UNIT, sizes)
-
-
-def _to_units(v: Array, part: Array, count: int, whole: bool = True) -> tuple[Array, Array, Array]:
-    """v as whole multiples of a power of two per part, and the error of each in units (0 where v is whole).
-
-    Sums over one part stay below 2⁶²; running sums over several may wrap around, which differences undo.
-    """
-    total = np.bincount(part, np.abs(v), minlength=count)
-    plain = total == 0.0
-    if whole:
-        odd = np.bincount(part, v != np.rint(v), minlength=count) > 0
-        plain |= ~odd & (total < 2**53)
-    shift = np.where(plain, 0, np.minimum(59 - np.frexp(total)[1], 1000)).astype(np.int64)
-    units = np.ldexp(1.0, -shift)
-    return np.rint(np.ldexp(v, shift[part])).astype(np.int64), units, np.where(plain, 0.0, 0.5)
 
 
 def cost(left: Ball, right: Ball, criterion: str) -> Ball:
@@ -169,10 +83,14 @@ def per_weight(cost: Numeric, total: float) -> Numeric:
 
 
 class Best:
-    """The least cost found so far at each node (from below), and how many splits were compared."""
+    """The least cost or largest gain found so far at each node, and how many splits were compared.
+
+    Costs are from below, gains from above.
+    """
 
     def __init__(self, count: int) -> None:
         self.low = np.full(count, np.inf)
+        self.gain = np.full(count, -np.inf)
         self.compared = np.zeros(count, dtype=np.int64)
 
     def offer(self, cuts: Cuts, costs: Array) -> None:
@@ -210,19 +128,26 @@ def check_match(width: int, group: Array, feature: Array, criterion: str, e: Evi
         raise ValueError("columns of categories are split by groups, and no others")
 
 
-def by_value(y: Array, code: Callable[[object], int]) -> Array:
-    """The code of every label, asked once for each that occurs."""
+def codes_of(y: Array, classes: Any, place: dict[float | str, int]) -> Array:
+    """The place of every label among the classes; KeyError for one that is not among them."""
     if y.dtype == object:
-        return np.array([code(v) for v in y])
-    seen, place = np.unique(y, return_inverse=True)
-    return np.array([code(v) for v in seen])[place]
+        return np.array([place[label_key(v)] for v in y])
+    if y.dtype.kind not in "biuf":
+        seen, which = np.unique(y, return_inverse=True)  # each is looked up once
+        return np.array([place[label_key(v)] for v in seen])[which]
+    codes = class_codes(y, classes)
+    if np.any(codes < 0):
+        raise KeyError("a label that is none of the classes")
+    return codes
 
 
-def finite_or_missing(X: Array) -> Array:
-    """The table, which must not contain infinite cells."""
+def finite_or_missing(X: Array) -> tuple[Array, int]:
+    """The table, which must not contain infinite cells, and how many are missing."""
+    if np.all(np.isfinite(X)):
+        return X, 0
     if np.any(np.isinf(X)):
         raise ValueError("cells are finite numbers, or missing")
-    return X
+    return X, int(np.isnan(X).sum())
 
 
 def told_apart(values: Array) -> Array:
@@ -307,10 +232,9 @@ class Line:
     Within a node each column has an order of its own, but a node's rows are in the same places in all of them.
     """
 
-    def __init__(self, r: LevelRows, s: Sums, totals: Array, rows: Array, size: int) -> None:
+    def __init__(self, r: LevelRows, s: Sums | Counts, totals: Array, rows: Array, size: int) -> None:
         self.r, self.s, self.number = r, s, float if s.whole else np.int64  # floats hold whole sums as they are
-        self.even = s.whole and r.codes is not None and bool(np.all(r.weight == 1.0))  # every row counts once
-        self.columns = np.zeros((s.columns.shape[1], size), dtype=np.int8 if self.even else np.int64)
+        self.columns = np.zeros((s.columns.shape[1], size), dtype=np.int8 if s.even else np.int64)
         self.columns[:, rows] = s.columns.T
         self.totals = totals.astype(self.number)
         self.base = (np.cumsum(totals, axis=0) - totals).T.astype(self.number)  # sums of all nodes before
@@ -334,10 +258,10 @@ class Line:
         if not len(places):
             return
         left = np.empty(base.shape, dtype=self.number)
-        for k, c in enumerate(self.columns[:-1] if self.even else self.columns):
+        for k, c in enumerate(self.columns[:-1] if self.s.even else self.columns):
             running = np.cumsum(c.take(column.order), dtype=self.number)
             np.subtract(running.take(places), base[k], out=left[k])
-        if self.even:  # rows that are of no other class are of the last
+        if self.s.even:  # rows that are of no other class are of the last
             np.subtract(cuts.rows, left[:-1].sum(axis=0), out=left[-1])
         _offer(self.r, self.s, cuts, left, best)
         if not column.distinct:
@@ -357,7 +281,7 @@ class Line:
         _offer(self.r, self.s, moved, left[:, again] + extra[at].T, best)
 
 
-def _offer(r: LevelRows, s: Sums, cuts: Cuts, left: Array, best: Best) -> None:
+def _offer(r: LevelRows, s: Sums | Counts, cuts: Cuts, left: Array, best: Best) -> None:
     """The cost of every division that keeps the limits, from the sums of its left side (sums, cuts)."""
     if r.min_rows > 1:
         wide = np.flatnonzero(cuts.wide(r))
@@ -406,7 +330,7 @@ def groupings(sums: Array, n_classes: int, classification: bool) -> Iterator[Arr
         yield mask
 
 
-def compare_groups(r: LevelRows, s: Sums, totals: Array, codes: Array, allowed: Array, best: Best) -> bool:
+def compare_groups(r: LevelRows, s: Sums | Counts, totals: Array, codes: Array, allowed: Array, best: Best) -> bool:
     """Offer the groupings of one categorical column; True when some node has too many to compare."""
     heuristic = False
     order = np.argsort(r.node, kind="stable")

@@ -1,0 +1,64 @@
+"""The largest gain of every node, against every threshold tried in exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from certifit.certificates import tree_gains
+from certifit.certificates.tree_gains import CountedRows, countable
+
+
+def gini(counts):
+    rows = int(counts.sum())
+    return rows - Fraction(int((counts * counts).sum()), rows)
+
+
+def every_threshold(x, codes, classes, least):
+    """The largest gain of a threshold, and how many there are."""
+    count = lambda part: np.bincount(part, minlength=classes)  # noqa: E731
+    sides = [x <= v for v in np.unique(x)[:-1]]
+    sides = [left for left in sides if min(left.sum(), (~left).sum()) >= least]
+    gains = [gini(count(codes)) - gini(count(codes[s])) - gini(count(codes[~s])) for s in sides]
+    return max(gains, default=None), len(sides)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("least", [1, 4])
+@pytest.mark.parametrize("limits", [(1 << 18, 1 << 14), (50, 16)])
+@pytest.mark.parametrize("wide", [False, True])
+def test_it_is_the_largest_of_all(classes, least, limits, wide, monkeypatch):
+    monkeypatch.setattr(tree_gains, "_KEYS", limits[0])
+    monkeypatch.setattr(tree_gains, "_PLACES", limits[1])
+    rng = np.random.default_rng(classes)
+    n, nodes = 120, 4
+    X = np.column_stack([rng.normal(size=n), rng.integers(0, 6, n), rng.integers(0, 40, n), np.full(n, 2.0)]).astype(
+        float
+    )
+    codes = (rng.integers(0, classes, n) + (X[:, 0] > 0)) % classes
+    counted = CountedRows([np.ascontiguousarray(c) for c in X.T], codes, classes)
+    if wide:
+        counted.step = 2**33  # as of a table with very many rows and nodes
+    at = rng.integers(0, nodes + 1, n)
+    for last in (nodes, 1):  # then rows of the other nodes are done
+        place = np.minimum(at, last)
+        counts = np.bincount(place, minlength=last + 1)[:last]
+        totals = np.bincount(place * classes + codes, minlength=(last + 1) * classes).reshape(-1, classes)[:last]
+        gain, compared = counted.largest_gains(place, counts, totals, least)
+        for v in range(last):
+            for j, x in enumerate(X.T):
+                best, many = every_threshold(x[place == v], codes[place == v], classes, least)
+                assert compared[j, v] == many
+                if many:
+                    assert best <= Fraction(gain[j, v]) <= best * (1 + Fraction(1, 10**14))
+                else:
+                    assert gain[j, v] == -np.inf
+
+
+def test_numbers_that_floats_cannot_hold_are_left_to_others():
+    assert countable(2**26, 2)
+    assert not countable(2**26 + 1, 2)
+    assert not countable(2**26, 2**12)
+    assert not countable(10, 1)
