@@ -93,23 +93,24 @@ class Frame:
         return replace(self, products=found, pull=pull) if np.all((size > 1.0 / _TAME) & (size < _TAME)) else None
 
     def _equal_products(self) -> tuple[Array, Ball | None]:
-        """Where all rows weigh the same: the columns as they are, then their sums with ones and with ρ."""
+        """Where all rows weigh the same: products of the columns as they are, and their sums with ones and with ρ."""
         (n, d), p, rho = self.table.shape, len(self.level), self._widened
         moved, parts, found = bool(np.any(self.centre)), row_blocks(n, d, _PRODUCT), np.zeros((p, p))
         rows = parts[0].stop if parts else 0
-        room = np.empty((rows if moved else 0, d))
-        ones = Ball(np.ones((n, p - d)), 0.0)
-        sums = BlockSums(ones if rho is None else _beside(rho, ones), d, rows)
+        room, ones = np.empty((rows if moved else 0, d)), np.ones((p - d, rows))
+        sums = None if rho is None else BlockSums(rho, d, rows)
         for part in parts:
             A = self.table[part]
             A = np.subtract(A, self.centre, out=room[: len(A)]) if moved else A
-            sums.add(part, A)
             found[:d, :d] += A.T @ A  # NumPy forms half of it
-        all_of_them = sums.finish(np.sqrt(np.diag(found)[:d] * (1.0 + 4 * gamma(n + 12))))
-        if self.fit_intercept:
-            found[:d, d] = found[d, :d] = all_of_them.mid[:, -1]
-            found[d, d] = n
-        return found, None if rho is None else self._with_total(all_of_them[:, : rho.shape[1]], rho)
+            found[d:, :d] += ones[:, : len(A)] @ A
+            if sums is not None:
+                sums.add(part, A)
+        found[:d, d:], found[d:, d:] = found[d:, :d].T, n
+        if sums is None or rho is None:
+            return found, None
+        lengths = np.sqrt(np.diag(found)[:d] * (1.0 + 4 * gamma(n + 12)))
+        return found, self._with_total(sums.finish(lengths), rho)
 
     def _weighted_products(self) -> tuple[Array, Ball | None]:
         """Columns times √s, then √s itself: their products, and their sums with ρ/√s.
@@ -258,12 +259,6 @@ class Frame:
             q = dot_t(self.table, rho) if sparse else block_sums(self.blocks(), rho, len(self.level))
         lost = ETA * (1.0 + rho.magnitude.sum(axis=0))  # of A by underflow
         return shifted(Ball(q.mid, q.rad + lost), (self.level - self.power)[:, None])
-
-
-def _beside(a: Ball, b: Ball) -> Ball:
-    """Columns of a, then those of b."""
-    parts = ([a.mid, b.mid], [np.broadcast_to(x.rad, x.shape) for x in (a, b)])
-    return Ball(*(np.concatenate(part, axis=1) for part in parts))
 
 
 def middle(X: Array, root: Array) -> Array:
