@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.certificates import Data, issue
+from certifit.linear_model import Perceptron
 
 RNG = np.random.default_rng(11)
 
@@ -125,3 +126,17 @@ def test_signs_of_products_that_rounding_decides_are_not_believed():
     assert issue("training-errors", Data.of(X, y), {"coef": u[None], "intercept": np.zeros(1)}).value == 2
     claim = {"verdict": "separable", "fit_intercept": False, "weights": u[None]}
     assert not issue("separability", Data.of(X, y), claim).holds
+
+
+@pytest.mark.parametrize("wrong", [(), (7,), (7, 1003, 2011)])
+def test_an_overlap_is_found_wherever_it_is(wrong):
+    """Few rows are looked at first: where these can be separated, all the others decide."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    y = (X[:, 0] > 0).astype(int)
+    X[:, 0] += np.where(y == 1, 1.0, -1.0)
+    X[list(wrong), 0] *= -1.0
+    certificate = Perceptron(max_iter=5, tol=None).fit(X, y).certificate_
+    assert certificate.holds
+    assert certificate.verdict == ("not separable" if wrong else "separable")
+    assert certificate.verify(X, y).holds

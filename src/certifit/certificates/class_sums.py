@@ -206,10 +206,7 @@ class GaussianSums(SumKind):
         mean, variance, _, spread = means_and_variances(found, centre)
         shift = mean - (ball(theta) - ball(centre))
         smoothing, sane = parameter(evidence, "var_smoothing")
-        widest = spread[:1]
-        for j in range(1, len(centre)):
-            widest = widest.maximum(spread[j : j + 1])
-        figures, more = gaussian_checks(shift, variance + widest * ball(smoothing), theta, var)
+        figures, more = gaussian_checks(shift, variance + spread.max() * ball(smoothing), theta, var)
         total = found.weight
         error, prior = prior_check(evidence, total)
         stated = np.asarray(evidence["class_count"], dtype=float)

@@ -149,11 +149,8 @@ class GaussianCounts(Kind):
         W, r1, r2 = deviation_sums(data, data.X, None, codes, theta, rigor)
         shift, variance = exact_moments(W, r1, r2)
         spread = _column_variance(W, shift, variance, theta)
-        widest = spread[:1]
-        for j in range(1, len(spread)):
-            widest = widest.maximum(spread[j : j + 1])
         smoothing, sane = parameter(evidence, "var_smoothing")
-        epsilon = widest * ball(smoothing, like=spread)
+        epsilon = spread.max() * ball(smoothing, like=spread)
         figures, more = gaussian_checks(shift, variance + epsilon, theta, var)
         total = W[:, 0]
         error, prior = prior_check(evidence, total)

@@ -30,7 +30,8 @@ from certifit.solvers.separation import evidence as as_evidence
 from certifit.solvers.separation import search, widest
 
 _LARGEST_SEED = np.iinfo(np.int32).max
-_ROWS = 1000  # beside forty per column: the rows among which an overlap of classes is looked for first
+_FEW = 8  # per column: the rows among which an overlap of classes is looked for first
+_ROWS = 1000  # beside forty per column: the rows that come next
 
 
 class ClassAgainstRest(NamedTuple):
@@ -183,12 +184,13 @@ def _witnesses(X: Array, problems: list[ClassAgainstRest], find: Find) -> Record
 
 def _guess(X: Array, y: Array, offset: bool) -> Named:
     """What the search in floats finds, or nothing. Rows that overlap among themselves do so among all: a few may do."""
-    few = np.arange(0, len(X), max(1, len(X) // (_ROWS + 40 * X.shape[1])))
     with one_thread(), np.errstate(all="ignore"), suppress(np.linalg.LinAlgError, ValueError, FloatingPointError):
-        if len(few) <= len(X) // 4 and len(np.unique(y[few])) == 2:
-            found = search(X[few], y[few], 2, offset)
-            if found.verdict == "overlapping" and found.rows is not None:
-                return as_evidence(replace(found, rows=few[found.rows]), offset)
+        for many in (_FEW * (X.shape[1] + 1), _ROWS + 40 * X.shape[1]):
+            few = np.arange(0, len(X), max(1, len(X) // many))
+            if len(few) <= len(X) // 4 and len(np.unique(y[few])) == 2:
+                found = search(X[few], y[few], 2, offset)
+                if found.verdict == "overlapping" and found.rows is not None:
+                    return as_evidence(replace(found, rows=few[found.rows]), offset)
         return as_evidence(search(X, y, 2, offset), offset)
     return {}
 
