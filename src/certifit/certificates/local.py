@@ -220,7 +220,7 @@ class _Fit:
         size = math.sqrt(max(float(length.upper), 0.0)) * (1.0 + 1e-12)
         # H is at least what one row adds to it, s x̃x̃ᵀ, so that x̃ᵀH⁻¹x̃ ≤ 1/s: for most rows that is enough.
         alone = 1.0 / np.sqrt(np.where(curvature > 0.0, curvature * (1.0 - drift), np.nan)) * (1.0 + 1e-12)
-        lengths = area.shortened(alone, self.X, _SMALL / size)
+        lengths = area.shortened(alone, self.X, _SMALL / max(size, 1e-300))
         u = size * float(np.max(lengths, where=weights > 0.0, initial=0.0)) * (1.0 + 1e-12)
         if not u < 1.0:
             return replace(nothing, u=u)

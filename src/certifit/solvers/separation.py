@@ -14,15 +14,16 @@ Rows enter as they are needed: the search runs on a sample, then adds the rows t
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dgeqp3
 
 from certifit._types import Array, Record
 from certifit.certificates._integers import to_words
 from certifit.certificates.separation import difference_rows
+from certifit.parallel import one_thread
 from certifit.solvers.mixtures import TINY, Mixture, mixture
 
 _STEP = 512
@@ -306,17 +307,11 @@ def _row_basis(d: Differences, lengths: Array, work: Array) -> Array:
 
 
 def _independent_rows(Z: Array) -> list[int]:
-    """Gram-Schmidt with the longest remainder first."""
-    W, chosen = Z.copy(), list[int]()
-    for _ in range(min(Z.shape)):
-        squares = np.einsum("ij,ij->i", W, W)
-        i = int(np.argmax(squares))
-        if squares[i] <= 1e-20:
-            break
-        chosen.append(i)
-        q = W[i] / math.sqrt(squares[i])
-        W -= np.multiply.outer(W @ q, q)
-    return chosen
+    """Rows that span all others, by QR with pivoting: the longest remainder comes first."""
+    with one_thread():
+        R, pivots = dgeqp3(Z.T)[:2]
+    rank = int(np.count_nonzero(np.abs(np.diag(R)) > 1e-10))  # they fall
+    return [int(i) - 1 for i in pivots[:rank]]
 
 
 def _overlap(d: Differences, lengths: Array, basis: Array, support: Array, nu: Array) -> Candidate:
