@@ -372,7 +372,7 @@ class Ball:
         return self.rad * (1.0 + 2 * _NARROW) if narrow else None
 
     def exponential(self) -> Ball:
-        """e^x."""
+        """The exponential function, e^x."""
         spread = self._spread()
         if spread is None:
             return self.monotone(np.exp)
