@@ -53,6 +53,8 @@ def entries() -> list[Entry]:
     if ROWS <= 30000:
         from sklearn import svm as libsvm
 
-        slow = lambda tol: libsvm.SVC(tol=tol, cache_size=1000).fit(X, y)  # noqa: E731  # many seconds a run
+        def slow(tol: float) -> Any:  # many seconds a run
+            return libsvm.SVC(tol=tol, cache_size=1000).fit(X, y)
+
         add("libsvm", slow, (3e-4, 1e-4, 3e-5), "peer", 1)
     return found

@@ -18,7 +18,10 @@ def gini(counts):
 
 def every_threshold(x, codes, classes, least):
     """The largest gain of a threshold, and how many there are."""
-    count = lambda part: np.bincount(part, minlength=classes)  # noqa: E731
+
+    def count(part):
+        return np.bincount(part, minlength=classes)
+
     sides = [x <= v for v in np.unique(x)[:-1]]
     sides = [left for left in sides if min(left.sum(), (~left).sum()) >= least]
     gains = [gini(count(codes)) - gini(count(codes[s])) - gini(count(codes[~s])) for s in sides]
