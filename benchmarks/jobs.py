@@ -74,8 +74,9 @@ def _neighbours(X: Any, y: Any, sizes: Sizes) -> Any:
     return model
 
 
-_ROWS, _COLUMNS = (1_000, 10_000, 100_000, 1_000_000), (10, 30, 100, 300, 1_000)
-_SMALL_ROWS = (300, 1_000, 3_000, 10_000)
+_ROWS, _COLUMNS = (1_000, 10_000, 100_000, 1_000_000), (3, 10, 30, 100, 300, 1_000, 3_000)
+_SMALL_ROWS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)  # as far as the time of one fit allows
+_CLASSES, _POINTS = (2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000), (3, 10, 30, 100, 300, 1_000, 3_000)
 JOBS = {
     "LinearRegression": Job(
         _fit("linear_model", "LinearRegression"), {"rows": 20_000, "columns": 20},
@@ -87,15 +88,15 @@ JOBS = {
     ),
     "Lasso": Job(
         _fit("linear_model", "Lasso", alpha=0.05), {"rows": 2_000, "columns": 50},
-        {"rows": _ROWS[:3], "columns": (10, 100, 1_000, 10_000)}, {"rows": 1, "columns": 1}, "number",
+        {"rows": _ROWS, "columns": (10, 100, 1_000, 10_000)}, {"rows": 1, "columns": 1}, "number",
     ),
     "LogisticRegression": Job(
         _fit("linear_model", "LogisticRegression"), {"rows": 20_000, "columns": 20},
-        {"rows": _ROWS, "columns": _COLUMNS[:4], "classes": (2, 5, 10, 20)}, {"rows": 1, "columns": 1, "classes": 1},
+        {"rows": _ROWS, "columns": _COLUMNS, "classes": _CLASSES}, {"rows": 1, "columns": 1, "classes": 1},
     ),
     "GLM, Poisson": Job(
         _fit("glm", "GLM", family="poisson", alpha=1e-3), {"rows": 20_000, "columns": 20},
-        {"rows": _ROWS, "columns": _COLUMNS[:4]}, {"rows": 1, "columns": 1}, "count",
+        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 1}, "count",
     ),
     "Perceptron": Job(
         _fit("linear_model", "Perceptron", max_iter=5, tol=None), {"rows": 20_000, "columns": 20},
@@ -103,27 +104,27 @@ JOBS = {
     ),
     "LinearSVC": Job(
         _fit("svm", "LinearSVC"), {"rows": 5_000, "columns": 20},
-        {"rows": _ROWS[:3], "columns": _COLUMNS[:4]}, {"rows": 1, "columns": 1},
+        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 1},
     ),
     "SVC, RBF": Job(
         _fit("svm", "SVC"), {"rows": 1_000, "columns": 20},
-        {"rows": _SMALL_ROWS, "columns": _COLUMNS[:4]}, {"rows": 2, "columns": 1},
+        {"rows": _SMALL_ROWS, "columns": _COLUMNS}, {"rows": 2, "columns": 1},
     ),
     "KernelRidge": Job(
         _fit("kernel_ridge", "KernelRidge", kernel="rbf"), {"rows": 500, "columns": 10},
-        {"rows": (300, 1_000, 3_000), "columns": _COLUMNS[:4]}, {"rows": 3, "columns": 1}, "number",
+        {"rows": _SMALL_ROWS[:5], "columns": _COLUMNS}, {"rows": 3, "columns": 1}, "number",
     ),
     "DecisionTreeClassifier": Job(
         _fit("tree", "DecisionTreeClassifier", max_depth=8), {"rows": 10_000, "columns": 10},
         {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 1},
     ),
     "KNeighborsClassifier": Job(
-        _neighbours, {"rows": 5_000, "columns": 10}, {"rows": _ROWS[:3], "columns": _COLUMNS[:4]},
+        _neighbours, {"rows": 5_000, "columns": 10}, {"rows": _ROWS, "columns": _COLUMNS},
         {"rows": 2, "columns": 1},
     ),
     "GaussianNB": Job(
         _fit("naive_bayes", "GaussianNB"), {"rows": 20_000, "columns": 20},
-        {"rows": _ROWS, "columns": _COLUMNS, "classes": (2, 5, 10, 20)}, {"rows": 1, "columns": 1, "classes": 0},
+        {"rows": _ROWS, "columns": _COLUMNS, "classes": _CLASSES}, {"rows": 1, "columns": 1, "classes": 0},
     ),
     "PCA": Job(
         _fit("decomposition", "PCA", n_components=5), {"rows": 20_000, "columns": 20},
@@ -131,15 +132,15 @@ JOBS = {
     ),
     "KMeans": Job(
         _clusters, {"rows": 10_000, "columns": 10, "classes": 8},
-        {"rows": _ROWS, "columns": _COLUMNS[:4], "classes": (2, 8, 32)}, {"rows": 1, "columns": 1, "classes": 1},
+        {"rows": _ROWS, "columns": _COLUMNS, "classes": _CLASSES}, {"rows": 1, "columns": 1, "classes": 1},
     ),
     "Search of Ridge": Job(
         _search("linear_model", "Ridge", "alpha", -3, 3), {"rows": 10_000, "columns": 20, "points": 20},
-        {"rows": _ROWS[:3], "points": (3, 10, 30, 100)}, {"rows": 1, "points": 0}, "number",
+        {"rows": _ROWS, "points": _POINTS}, {"rows": 1, "points": 0}, "number",
     ),
     "Search of LogisticRegression": Job(
         _search("linear_model", "LogisticRegression", "C", -3, 3), {"rows": 10_000, "columns": 20, "points": 10},
-        {"rows": _ROWS[:3], "points": (3, 10, 30)}, {"rows": 1, "points": 1},
+        {"rows": _ROWS, "points": _POINTS}, {"rows": 1, "points": 1},
     ),
 }  # fmt: skip
 """In the order of the documentation."""

@@ -39,6 +39,15 @@ from certifit.regularizers import SquaredL2, Zero
 _SMALL = 1e-2  # of u: sharper lengths would lower the gap by no more than this share
 _WIDTH = 8  # numbers of a row that are in use at a time
 _BLUNT = 2.0**-900  # curvatures below this have lost digits to underflow; without them H is only smaller
+_ROUNDED = 1024 * UNIT  # e^(az) of a rounded product az errs by |az| units, at most 700, and the rest by a few
+
+
+def curvature_drift(score_error: float) -> float:
+    """By which share of itself a computed curvature may differ from the one at the true score, and so all of H.
+
+    Curvatures at z ± e lie within a factor exp(e), for |φ‴| ≤ φ″; the rest is rounding of the curvature itself.
+    """
+    return math.expm1(score_error) + _ROUNDED
 
 
 @dataclass(frozen=True)
@@ -210,8 +219,7 @@ class _Fit:
         q, factor = self._gradient(frame, w), factor_of(frame, self.ridge)
         if factor is None or not np.isfinite(value.upper):
             return nothing
-        # Curvatures at z ± rad lie within a factor e^rad (|φ‴| ≤ φ″): all of H does.
-        drift = math.expm1(float(np.max(z.rad, initial=0.0))) + 32 * UNIT
+        drift = curvature_drift(float(np.max(z.rad, initial=0.0)))
         epsilon = factor.epsilon + drift * (1.0 + factor.epsilon)
         if not epsilon < 0.5:
             return nothing

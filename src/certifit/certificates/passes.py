@@ -34,6 +34,7 @@ from certifit.certificates._data import Evidence
 from certifit.certificates._gap import line, words
 from certifit.certificates._record import Check, Proof, register
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
+from certifit.certificates.local import curvature_drift
 from certifit.certificates.moments import HessianFactor, Size, gap_figures, grid_of, stated_objective
 from certifit.certificates.optimality import numbers
 from certifit.certificates.sums import Block, Grid, Mass, Products, Side, Statistic, SumKind, weight_grid, weights_in
@@ -335,8 +336,7 @@ def decrement(objective: Objective, found: Derivatives, coef: Array, centre: Arr
         metric = HessianFactor.of(H)
         if metric is None:
             return Ball(np.inf), np.inf
-        # Curvatures at scores that are off by so much lie within a factor of these.
-        drift = math.expm1(found.score_error) + 32 * UNIT
+        drift = curvature_drift(found.score_error)
         if not drift < 0.25:
             return Ball(np.inf), np.inf
         own = metric.square(g) / (1.0 - 2.0 * drift)
