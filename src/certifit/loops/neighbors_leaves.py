@@ -1,8 +1,9 @@
 """Search a k-d tree: the nearest rows of many queries, eight rows or eight boxes at a time.
 
-Conventions, the reduced distance and the order of neighbours are those of `neighbors_tree`. The innermost steps are
-written in LLVM's language because compilers do not find what counts here: to drop the rows that are too far without a
-branch (which rows those are cannot be foretold), and to sort without one.
+Conventions, the reduced distance and the order of neighbours are those of `neighbors_tree`, with one more metric code:
+4 is 0 with all weights one, which are left out. The innermost steps are written in LLVM's language because compilers do
+not find what counts here: to drop the rows that are too far without a branch (which rows those are cannot be foretold),
+and to sort without one.
 
 A *place* is leaf · rows per leaf + position; ``ids`` has the row number of each place (n where nothing is). ``boxes``
 holds the boxes of eight sibling nodes together, as (block, low or high, feature, sibling). ``below[block]`` is the
@@ -26,11 +27,14 @@ from certifit.loops._vectors import LANES, LINE, fetch, filled, intrinsic
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(nogil=True)
 _inner: Any = njit(nogil=True, **_UNCOUNTED)  # no allocation, no slices, no reference counts: see neighbors_tree
+# Called for every leaf or query: to hand over some fifty words, as the calls of Numba do, takes longer than the work.
+_inlined: Any = njit(nogil=True, forceinline=True, **_UNCOUNTED)
 
 WIDE = 8  # numbers in a vector here, whatever the processor has: a narrower one takes two steps
 PAIR = 2 * WIDE  # rows looked at in one step
 MOST = 256  # leaves that a group of queries may need; beyond that each query walks the tree by itself
 TOGETHER = 64  # queries in a group
+UNWEIGHTED = 4
 _FINITE = float(np.finfo(float).max)
 _REAL, _LONG = ir.DoubleType(), ir.IntType(64)
 _REALS, _LONGS = ir.VectorType(_REAL, WIDE), ir.VectorType(_LONG, WIDE)
@@ -94,6 +98,7 @@ class _Emitter:
             lambda s, g, w: b.fadd(s, b.fmul(w, size(g))),
             lambda s, g, w: self.larger(s, b.fmul(w, size(g))),
             lambda s, g, w: b.fadd(s, b.fmul(w, self.call("pow.v8f64", _REALS, size(g), filled(b, p, _REALS)))),
+            lambda s, g, w: b.fadd(s, b.fmul(g, g)),
         ]
         blocks = [b.append_basic_block(f"metric{i}") for i in range(len(ways))]
         switch = b.switch(code, blocks[-1])
@@ -250,7 +255,7 @@ def _largest_below(context, values, ranks, m, k):
     return _called("largest", emit, types.float64, values, ranks, types.int64, types.int64)
 
 
-@_inner
+@_inlined
 def _radius(values: Array, m: int, k: int, ranks: Array) -> float:
     """The k-th smallest of values[:m], or infinity."""
     if m < k:
@@ -259,7 +264,7 @@ def _radius(values: Array, m: int, k: int, ranks: Array) -> float:
     return _largest_below(values, ranks, m, k)
 
 
-@_inner
+@_inlined
 def _sort(
     values: Array, places: Array, m: int, k: int, ids: Array, ranks: Array, lined: Array, there: Array
 ) -> int:  # fmt: skip
@@ -287,7 +292,7 @@ def _sort(
     return min(m, k)
 
 
-@_inner
+@_inlined
 def _look(
     leaves: Array, leaf: int, ids: Array, q: Array, w: Array, code: int, p: float, reach: float, latest: int, group:
     int, group_x: Array, values: Array, places: Array, m: int,
@@ -401,6 +406,9 @@ def _home_radii(
         low[c], high[c] = np.inf, -np.inf
     for t in range(begin, end):
         at = order[t]
+        ahead = 8 * d * order[min(t + WIDE, len(order) - 1)]  # a query that is due soon: its first and its last byte
+        fetch(Q, ahead)
+        fetch(Q, ahead + 8 * d - 1)
         for s in range(0, 8 * k + LINE, LINE):
             fetch(out, 8 * k * at + s)
             fetch(found, 8 * k * at + s)

@@ -105,6 +105,7 @@ class KDTree:
             return values, found
         # Rounding is monotone except in the power function, which is granted 4 ulp on either side.
         trust = 1.0 - 1e-13 if code == 3 else 1.0
+        code = neighbors_leaves.UNWEIGHTED if code == 0 and np.all(w == 1.0) else code
         walk = self.walk
         order, cuts, homes, width = self._groups(walk, Q, k, n_threads)
         side_by_side(
