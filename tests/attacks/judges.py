@@ -337,11 +337,24 @@ def no_margin(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 def mercer(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     if c.method == "construction":
         return None if _mercer(c.evidence["kernel"]) else "not built from Mercer kernels"
-    K = np.asarray(c.evidence.get("gram", X), dtype=float)  # the values of a function stand in the evidence
+    if "kernel" in c.evidence:
+        K = _kernel_values(c.evidence["kernel"], np.asarray(X, dtype=float))
+    else:
+        K = np.asarray(c.evidence.get("gram", X), dtype=float)  # the values of a function stand in the evidence
     least = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
     if c.verdict == "not mercer":
         return None if least <= c.least_eigenvalue + 1e-12 and least < 0 else f"least eigenvalue {least}"
     return None if least >= c.least_eigenvalue - 1e-12 else f"least eigenvalue {least}"
+
+
+def _kernel_values(record: list[Any], X: Any) -> Any:
+    name, *parts = record
+    known = {
+        "linear": lambda: X @ X.T,
+        "rbf": lambda: np.exp(-parts[0] * ((X[:, None] - X) ** 2).sum(axis=2)),
+        "sum": lambda: sum(_kernel_values(part, X) for part in parts),
+    }
+    return known[name]()
 
 
 def _mercer(record: list[Any]) -> bool:
