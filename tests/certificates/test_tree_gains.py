@@ -36,21 +36,20 @@ def test_it_is_the_largest_of_all(classes, least, limits, wide, monkeypatch):
     monkeypatch.setattr(tree_gains, "_KEYS", limits[0])
     monkeypatch.setattr(tree_gains, "_PLACES", limits[1])
     rng = np.random.default_rng(classes)
-    n, nodes = 120, 4
+    n = 120
     X = np.column_stack([rng.normal(size=n), rng.integers(0, 6, n), rng.integers(0, 40, n), np.full(n, 2.0)]).astype(
         float
     )
     codes = (rng.integers(0, classes, n) + (X[:, 0] > 0)) % classes
     counted = CountedRows([np.ascontiguousarray(c) for c in X.T], codes, classes)
     if wide:
-        counted.step = 2**33  # as of a table with very many rows and nodes
-    at = rng.integers(0, nodes + 1, n)
-    for last in (nodes, 1):  # then rows of the other nodes are done
-        place = np.minimum(at, last)
-        counts = np.bincount(place, minlength=last + 1)[:last]
-        totals = np.bincount(place * classes + codes, minlength=(last + 1) * classes).reshape(-1, classes)[:last]
-        gain, compared = counted.largest_gains(place, counts, totals, least)
-        for v in range(last):
+        counted.line = counted.line.astype(np.int64)  # as of a table with very many rows
+    place, nodes = np.zeros(n, dtype=np.int64), 1
+    for _ in range(4):
+        counts = np.bincount(place, minlength=nodes + 1)[:nodes]
+        totals = np.bincount(place * classes + codes, minlength=(nodes + 1) * classes).reshape(-1, classes)[:nodes]
+        gain, compared = counted.largest_gains(counts, totals, least)
+        for v in range(nodes):
             for j, x in enumerate(X.T):
                 best, many = every_threshold(x[place == v], codes[place == v], classes, least)
                 assert compared[j, v] == many
@@ -58,6 +57,10 @@ def test_it_is_the_largest_of_all(classes, least, limits, wide, monkeypatch):
                     assert best <= Fraction(gain[j, v]) <= best * (1 + Fraction(1, 10**14))
                 else:
                     assert gain[j, v] == -np.inf
+        side = np.where(place < nodes, rng.choice(3, n, p=(0.5, 0.4, 0.1)), 2)  # 2: the row is done
+        counted.divide(side)
+        present, place = np.unique(np.where(side < 2, side * nodes + place, 2 * nodes), return_inverse=True)
+        nodes = len(present) - (present[-1] == 2 * nodes)
 
 
 def test_numbers_that_floats_cannot_hold_are_left_to_others():

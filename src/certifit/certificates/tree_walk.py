@@ -190,11 +190,12 @@ class Walk:
         assert self.counted is not None
         open_ = self.open[level]
         nodes = level[open_]
-        place = np.full(len(self.X), len(nodes), dtype=np.int32)
-        place[rows] = np.repeat(np.where(open_, np.cumsum(open_) - 1, len(nodes)), self.count[level])
-        gain, compared = self.counted.largest_gains(
-            place, self.count[nodes], totals[open_], self.rules.min_samples_leaf
-        )
+        if len(level) > 1:  # left children come first, then the right ones; what is not open will not be later
+            side = np.full(len(self.X), 2, dtype=np.int8)
+            right = np.arange(len(level)) >= len(level) // 2
+            side[rows] = np.repeat(np.where(open_, right, 2).astype(np.int8), self.count[level])
+            self.counted.divide(side)
+        gain, compared = self.counted.largest_gains(self.count[nodes], totals[open_], self.rules.min_samples_leaf)
         if self.drawn is not None:
             allowed = self.drawn[nodes][:, self.counts].T
             gain, compared = np.where(allowed, gain, -np.inf), np.where(allowed, compared, 0)
