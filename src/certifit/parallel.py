@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import joblib
@@ -164,6 +165,23 @@ def ranges(n: int, parts: int) -> list[tuple[int, int]]:
     """
     parts = max(1, min(n, parts))
     return [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
+
+
+def tapering(n: int, most: int, least: int) -> list[tuple[int, int]]:
+    """0..n in consecutive ranges: each takes a quarter of what is left, but at least and at most so many.
+
+    Threads that take them in turn end nearly together, although few ranges have to be put together.
+
+    Examples
+    --------
+    >>> tapering(100, 20, 5)
+    [(0, 20), (20, 40), (40, 55), (55, 66), (66, 74), (74, 80), (80, 85), (85, 90), (90, 95), (95, 100)]
+    """
+    ends = [0]
+    while not ends[1:] or ends[-1] < n:
+        left = n - ends[-1]
+        ends.append(ends[-1] + min(left, max(least, min(most, left // 4))))
+    return list(pairwise(ends))
 
 
 def side_by_side(work: Callable[[Task], Answer], tasks: Sequence[Task], n_jobs: int | None = None) -> list[Answer]:

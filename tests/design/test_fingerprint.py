@@ -117,9 +117,20 @@ def test_prints_are_the_sums_at_the_top_of_the_module(shape):
     _, lines, _ = _fingerprint._as_lines(np.random.default_rng(3).normal(size=shape))
     of_line, of_word = (odd.tolist() for odd in _fingerprint._odd())
     for first, found in zip(range(0, len(lines), _fingerprint._LINES), _fingerprint._fold(lines)):
-        block = [[w ^ (w >> 32) for w in line] for line in lines[first : first + _fingerprint._LINES].tolist()]
-        sums = [sum(a * m for a, m in zip(of_line, column)) % 2**64 for column in zip(*block)]
+        block, half = lines[first : first + _fingerprint._LINES].tolist(), 2**32
+        sums = [
+            sum(a % half * (w % half) + a // half * (w // half) for a, w in zip(of_line, column)) % 2**64
+            for column in zip(*block)
+        ]
         assert int(found) == sum(((s >> 31) ^ s) * b for s, b in zip(sums, of_word)) % 2**64
+
+
+def test_the_numbers_of_lines_are_odd_and_differ_in_both_halves():
+    of_line, of_word = _fingerprint._odd()
+    assert np.all(of_word % 2 == 1)
+    for halves in (of_line % 2**32, of_line // 2**32):
+        assert np.all(halves % 2 == 1)
+        assert len(np.unique(halves)) == len(of_line)
 
 
 def test_lines_are_rows_where_these_are_whole_words_of_a_fair_number():

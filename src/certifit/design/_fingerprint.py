@@ -2,15 +2,17 @@
 
 An array is read as words w of 64 bits in the order in which they lie in memory, and these as lines of equal length: the
 rows, or a fixed number of words where rows are short, long, or not made of whole words. Lines come in blocks of 128
-(the last may be shorter). With m = w xor (w >> 32) and fixed odd numbers a and b, every place j of a line has a sum
-over the lines i of a block, sⱼ = Σ aᵢ mᵢⱼ, and the print of the block is Σⱼ mix(sⱼ) bⱼ, all modulo 2⁶⁴. The prints of
-all blocks, in their order, and what is left after the last line are hashed with BLAKE2. So
+(the last may be shorter). Let u = w mod 2³² and v = w >> 32 be the halves of a word, and a, c (of 32 bits) and b fixed
+odd numbers. Every place j of a line has a sum over the lines i of a block, sⱼ = Σ aᵢ uᵢⱼ + cᵢ vᵢⱼ, and the print of the
+block is Σⱼ mix(sⱼ) bⱼ, all modulo 2⁶⁴. The prints of all blocks, in their order, and what is left after the last line
+are hashed with BLAKE2. So
 
-- a change of one word always changes its sum, and with it the print, but for an accident of 1 in 2⁴⁰ or less;
-- so does moving a word to another place of a line, or to another block. Two words that change places within a block, at
-  the same place of two lines, change a sum by (aᵢ − aₖ)(m − m′). That is no multiple of 2⁶⁴ unless m and m′ agree in
-  nearly all of their bits: the numbers a are as good as random, and high bits count twice in m, because the low ones of
-  round floats are all zero.
+- a change of one half of a word always changes its sum, since |aΔu| < 2⁶⁴, and a change of both does unless aΔu + cΔv
+  is a multiple of 2⁶⁴: true of a handful of the 2⁶⁶ pairs (Δu, Δv). The print changes with the sum, but for an accident
+  of 1 in 2⁴⁰ or less;
+- so does moving a word to another place of a line, or to another block. Two words that change places within a block,
+  at the same place of two lines, change a sum by (aᵢ − aₖ)(u − u′) + (cᵢ − cₖ)(v − v′): the same again, with other
+  numbers. Round floats, whose low halves are all zero, always show it.
 
 This is no defence against somebody who looks for a collision: certificates carry a SHA-256 for that. It costs about one
 pass over memory, where SHA-256 would cost more than a fit: a compiled loop, or NumPy for what is small.
@@ -28,7 +30,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array
-from certifit.parallel import ranges, side_by_side
+from certifit.parallel import side_by_side, tapering
 
 _LINES = 128  # of a block: as many as the loop that takes XᵀX along packs at a time
 _LINE = 256  # words of a line where it is not a row
@@ -36,8 +38,8 @@ _ROW = (48, 1024)  # words of a row that is a line: shorter ones are slow to fol
 _LARGE = 1 << 20  # words from which on the compiled loop is worth the time it may take to compile
 _LOADED = 1 << 14  # words from which on it is worth calling once it is there: the labels beside a large X
 _SIGNS = {8: (1 << 63, 0x7FF << 52, 1 << 52), 4: (0x80000000_80000000, 0x7F800000_7F800000, 0x00800000_00800000)}
-_PART = 1 << 21  # words that one thread takes at a time: with fewer, threads wait for the interpreter's lock
-_SHARES = 4  # the number of parts is a multiple of it, so that two or four threads have the same to do
+_PART = 1 << 21  # words that one thread takes at a time, at most
+_LEAST = 1 << 18  # and at least: with fewer, threads wait for the interpreter's lock
 _PIECE = 1 << 16  # words that stay in the second-level cache while two loops read them, one after the other
 
 Beside = Callable[..., Any]  # takes the number of a part of an array, and some rows of it: first, last
@@ -45,17 +47,18 @@ Beside = Callable[..., Any]  # takes the number of a part of an array, and some 
 
 @cache
 def _odd() -> tuple[Array, Array]:
-    """The fixed odd numbers, as good as random: one for every line of a block, and every word of the longest line."""
-    numbers = np.random.default_rng(0x5EED).integers(0, 2**64, size=_LINES + max(_ROW), dtype=np.uint64) | np.uint64(1)
-    return numbers[:_LINES], numbers[_LINES:]
+    """The fixed odd numbers, as good as random: for every line of a block (two halves) and word of the longest line."""
+    numbers = np.random.default_rng(0x5EED).integers(0, 2**64, size=_LINES + max(_ROW), dtype=np.uint64)
+    return numbers[:_LINES] | np.uint64(1 << 32 | 1), numbers[_LINES:] | np.uint64(1)
 
 
 def _prints(blocks: Array) -> Array:
     """The print of each block (b, r, k) of words."""
-    of_line, of_word = _odd()
-    words = blocks >> np.uint64(32)
-    words ^= blocks
-    words *= of_line[: blocks.shape[1], None]
+    (of_line, of_word), low, half = _odd(), np.uint64(2**32 - 1), np.uint64(32)
+    words, lows = blocks >> half, blocks & low
+    words *= (of_line >> half)[: blocks.shape[1], None]
+    lows *= (of_line & low)[: blocks.shape[1], None]
+    words += lows
     sums = np.add.reduce(words, axis=1)
     mixed = sums >> np.uint64(31)
     mixed ^= sums
@@ -113,10 +116,12 @@ def _array(A: Array, finite: bool, beside: Beside | None = None, folds: bool = F
         numbers = lines[first:last].reshape(-1).view(flat.dtype)
         return _fold(lines[first:last]).tobytes(), bool(np.isfinite(np.add.reduce(numbers))) if floats else False
 
-    parts = _SHARES * -(-lines.size // (_SHARES * _PART)) if lines.size > _PART else 1
+    blocks, size = -(-count // _LINES), _LINES * length
     with np.errstate(all="ignore"):
-        blocks = -(-count // _LINES)
-        found = side_by_side(part, ranges(blocks, parts)) if parts > 1 else [part((0, blocks))]
+        if lines.size > _PART:
+            found = side_by_side(part, tapering(blocks, -(-_PART // size), -(-_LEAST // size)))
+        else:
+            found = [part((0, blocks))]
         fine = bool(np.isfinite(rest.sum())) if floats else False
     answer = _number(shape, rest.tobytes(), *(prints for prints, _ in found))
     return answer, floats and fine and all(fine for _, fine in found)
@@ -132,19 +137,18 @@ def _compiled(
     """
     from certifit.loops.gram import fold_lines  # loads Numba: only for what is large
 
-    sign, exponent, lowest = (np.uint64(bits) for bits in _SIGNS.get(itemsize, (0, 0, 0)))
-    blocks, carries = -(-len(lines) // _LINES), 0
+    blocks = -(-len(lines) // _LINES)
     prints = np.empty(blocks, dtype=np.uint64)
-    piece = max(1, _PIECE // (_LINES * lines.shape[1])) if beside is not None and not folds else max(1, blocks)
+    if folds and beside is not None:
+        finite = beside(0, len(lines), (*_odd(), prints))
+        return prints.tobytes(), finite
+    sign, exponent, lowest = (np.uint64(bits) for bits in _SIGNS.get(itemsize, (0, 0, 0)))
+    piece, carries = max(1, blocks if beside is None else _PIECE // (_LINES * lines.shape[1])), 0
     for block in range(0, max(1, blocks), piece):
         first, last = block * _LINES, min((block + piece) * _LINES, len(lines))
-        how = *_odd(), exponent, lowest, prints[block : block + piece]
-        if folds and beside is not None:
-            carries |= int(beside(first, last, how))
-            continue
         if beside is not None:
             beside(first, last)
-        carries |= int(fold_lines(lines[first:last], *how))
+        carries |= int(fold_lines(lines[first:last], *_odd(), exponent, lowest, prints[block : block + piece]))
     return prints.tobytes(), bool(sign) and not carries & int(sign)
 
 
@@ -154,7 +158,8 @@ def look(X: Array, beside: Beside | None = None, folds: bool = False) -> tuple[i
     ``beside`` is another loop that reads the rows of X (then a matrix in C order), called with the number of a part of
     X, and the first row of some rows in it and the one after the last. Together these are all rows; those of one part
     come in order, from one thread, a piece at a time that is then still in the cache. Where it ``folds``, it takes the
-    prints along (see `GramBeside.take`): rows that are lines are then read once.
+    prints along, and says whether the numbers are finite (see `GramBeside.take`): rows that are lines are then read
+    once.
 
     Examples
     --------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ _PARTS = (
 _WORTH = 1 << 25  # products that are worth the buffers of a part
 _TALL = 256  # rows that are worth its sums: these are as wide as X, and touched twice
 _PACKED = 1 << 17  # numbers of a packed block, at most: half of a second-level cache
-_NO_PRINTS = (*[np.ones(_ROWS, np.uint64)] * 2, np.uint64(0), np.uint64(0), np.empty(0, np.uint64))
+_NO_PRINTS = (*[np.ones(_ROWS, np.uint64)] * 2, np.empty(0, np.uint64))
 
 
 def gram_pass(
@@ -123,14 +122,14 @@ class GramSum:
         self.sums, self._left = _aligned(np.float64, width, width), _aligned(dtype, *shape)
         self._right = _aligned(dtype, *shape) if weighted else self._left
 
-    def add(self, X: Array, R: Array, weights: Array, folding: tuple[Any, ...] = _NO_PRINTS) -> int:
+    def add(self, X: Array, R: Array, weights: Array, folding: tuple[Array, ...] = _NO_PRINTS) -> None:
         """Take more rows (n, d), C-ordered, in either precision; ``weights`` of length 0 means ones.
 
-        ``folding`` is what follows the lines in the arguments of the loop `fold_lines`, and the answer is its own, with
+        ``folding`` is the odd numbers of lines and of words, and the room for prints, as in the loop `fold_lines` with
         the rows of X as lines.
         """
         given = *map(read_only, (X, R, weights)), self.shift, self._left, self._right, self.sums
-        return int(self._loop(*given, *folding))
+        self._loop(*given, *folding)
 
     def parts(self) -> tuple[Array, Array, Array]:
         """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
@@ -149,8 +148,8 @@ class GramBeside:
     Examples
     --------
     >>> sums = GramBeside(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]))
-    >>> _ = sums.take(1, 1, 2)
-    >>> _ = sums.take(0, 0, 1)
+    >>> sums.take(1, 1, 2), sums.take(0, 0, 1)
+    (True, True)
     >>> [part.item() for part in sums.parts()]
     [10.0, 7.0, 4.0]
     """
@@ -165,12 +164,16 @@ class GramBeside:
         self._waiting: dict[int, tuple[int, GramSum]] = {}  # pieces by their first row, until those before are added
         self._free: list[GramSum] = []
 
-    def take(self, part: int, first: int, last: int, folding: tuple[Any, ...] = _NO_PRINTS) -> int:
-        """Rows first to last of X (which part of X they are does not matter), with ``folding`` as in `GramSum.add`."""
+    def take(self, part: int, first: int, last: int, folding: tuple[Array, ...] = _NO_PRINTS) -> bool:
+        """Rows first to last of X (which part of X they are does not matter), with ``folding`` as in `GramSum.add`.
+
+        True where their numbers are seen to be finite: then the sums of their squares are, unless these overflow.
+        """
         mine = self._begin()
-        carries = mine.add(self.X[first:last], self.R[first:last], self.weights[first:last], folding)
+        mine.add(self.X[first:last], self.R[first:last], self.weights[first:last], folding)
+        finite = bool(np.isfinite(mine.sums.trace()))
         self._end(first, last, mine)
-        return carries
+        return finite
 
     def _begin(self) -> GramSum:
         """Sums of zero, in memory that was used before where there is some: fresh pages cost more than adding up."""

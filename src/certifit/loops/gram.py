@@ -19,9 +19,10 @@ LLVM finds no such tiles in a plain loop. The tile is therefore written in its l
 addition are one instruction (fma); everything around it is a loop like the others.
 
 Fingerprints fold words of 64 bits, while rows are packed and their numbers are in registers; see
-`certifit.design._fingerprint` for what the prints mean. A float is infinite or NaN when all bits of its exponent are
-ones: then, and only then, does adding the lowest of them carry into the bit of the sign, which was cleared. The OR of
-all those sums has that bit set as soon as one of them has. Two float32 share a word and do not disturb each other.
+`certifit.design._fingerprint` for what the prints mean. Where words are folded alone, infinite numbers and NaN are
+found meanwhile: all bits of their exponent are ones, and then, and only then, does adding the lowest of these carry
+into the bit of the sign, which was cleared. The OR of all those sums has that bit set as soon as one of them has. Two
+float32 share a word and do not disturb each other. (Beside a product nobody needs to look: the sum of squares tells.)
 """
 
 from __future__ import annotations
@@ -108,13 +109,13 @@ _half1, _half2, _half3 = (_tile(_TALL // 2, vectors) for vectors in (1, 2, 3))
 def _strip(vectors: int, share: int = 1) -> Any:
     """left[p, k, a:…] = X[i + k, j:…] − shift[j:…] for so many rows k: vectors side by side, or a share of one.
 
-    The words that were read are folded into ``sums`` (see `fold_lines`), with the factors of ``odd`` from ``at`` on;
-    what comes back is the OR of the carries. Parts of a word are not folded.
+    The words that were read are folded into ``sums`` (see `fold_lines`), with the factors of ``odd`` from ``at`` on.
+    Parts of a word are not folded.
     """
 
-    def strip(context, X, i, j, shift, left, p, a, rows, odd, at, sums, exponent, lowest):
-        whole, bits = types.intp, types.uint64
-        return bits(X, whole, whole, shift, left, whole, whole, whole, odd, whole, sums, bits, bits), emit
+    def strip(context, X, i, j, shift, left, p, a, rows, odd, at, sums):
+        whole = types.intp
+        return types.void(X, whole, whole, shift, left, whole, whole, whole, odd, whole, sums), emit
 
     def emit(context, build, signature, args):
         X, shift, left, odd, sums = (
@@ -126,7 +127,7 @@ def _strip(vectors: int, share: int = 1) -> Any:
         read = ir.FloatType() if signature.args[0].dtype == types.float32 else real
         size, width = 4 if read == ir.FloatType() else 8, _WIDE * (2 if narrow else 1) // share
         if width == 0:  # a share of fewer numbers than there are
-            return whole(0)
+            return context.get_dummy_value()
         d, most, panel = (build.extract_value(*axis) for axis in ((X.shape, 1), (left.shape, 1), (left.shape, 2)))
         source = build.gep(X.data, [build.add(build.mul(i, d), j)])
         target = build.gep(left.data, [build.add(build.mul(build.mul(p, most), panel), a)])
@@ -138,14 +139,15 @@ def _strip(vectors: int, share: int = 1) -> Any:
         fold = _Folding(build, word, vectors, width * size // 8)
         with cgutils.for_range(build, rows) as loop:
             there, here = build.mul(loop.index, d), build.mul(loop.index, panel)
-            factor = build.load(build.gep(factors, [loop.index]))
+            fold.begin(build.load(build.gep(factors, [loop.index])))
             for v, offset in enumerate(offsets):
                 x = _load(build, build.gep(source, [build.add(there, offset)]), ir.VectorType(read, width))
                 y = x if read == real else build.fpext(x, ir.VectorType(real, width))
                 place = build.gep(target, [build.add(here, offset)])
                 build.store(build.fsub(y, shifts[v]), build.bitcast(place, y.type.as_pointer()), align=4)
-                fold.take(v, x, factor, *args[11:])
-        return fold.end()
+                fold.take(v, x)
+        fold.end()
+        return context.get_dummy_value()
 
     return intrinsic(strip)
 
@@ -162,29 +164,28 @@ class _Folding:
             self.many = ir.VectorType(ir.IntType(64), words)
             self.places = [build.gep(place, [ir.IntType(64)(v * words)]) for v in range(vectors)]
             self.sums = [cgutils.alloca_once_value(build, _load(build, place, self.many)) for place in self.places]
-            self.carries = cgutils.alloca_once_value(build, ir.Constant(self.many, None))
+            self.low, self.half = (ir.Constant(self.many, [number] * words) for number in (2**32 - 1, 32))
 
-    def take(self, v: int, x: ir.Value, factor: ir.Value, exponent: ir.Value, lowest: ir.Value) -> None:
-        """Fold the vector v of one more row."""
+    def begin(self, factor: ir.Value) -> None:
+        """One more row: its factor holds two of 32 bits each. LLVM sees that, and multiplies in one instruction."""
         if self.words:
-            build, many = self.build, self.many
-            word = build.bitcast(x, many)
-            mixed = build.xor(word, build.lshr(word, ir.Constant(many, [32] * self.words)))
-            mixed = build.mul(mixed, filled(build, factor, many))
-            build.store(build.add(build.load(self.sums[v]), mixed), self.sums[v])
-            carry = build.add(build.and_(word, filled(build, exponent, many)), filled(build, lowest, many))
-            build.store(build.or_(build.load(self.carries), carry), self.carries)
+            both = filled(self.build, factor, self.many)
+            self.factors = self.build.and_(both, self.low), self.build.lshr(both, self.half)
 
-    def end(self) -> ir.Value:
-        """Write the sums back; the OR of the carries."""
-        carry = ir.IntType(64)(0)
+    def take(self, v: int, x: ir.Value) -> None:
+        """Fold the vector v of that row."""
+        if self.words:
+            build = self.build
+            word = build.bitcast(x, self.many)
+            halves = build.and_(word, self.low), build.lshr(word, self.half)
+            for half, factor in zip(halves, self.factors):
+                build.store(build.add(build.load(self.sums[v]), build.mul(half, factor)), self.sums[v])
+
+    def end(self) -> None:
+        """Write the sums back."""
         if self.words:
             for place, total in zip(self.places, self.sums):
                 self.build.store(self.build.load(total), self.build.bitcast(place, self.many.as_pointer()), align=8)
-            found = self.build.load(self.carries)
-            for lane in range(self.words):
-                carry = self.build.or_(carry, self.build.extract_element(found, ir.IntType(32)(lane)))
-        return carry
 
 
 _strip3, _strip1, _strip2nd, _strip4th, _strip8th, _strip16th = (
@@ -193,31 +194,31 @@ _strip3, _strip1, _strip2nd, _strip4th, _strip8th, _strip16th = (
 
 
 @njit(nogil=True)
-def _pack(X, R, weights, shift, left, right, start, rows, odd, at, sums, exponent, lowest):
+def _pack(X, R, weights, shift, left, right, start, rows, odd, at, sums):
     """(x − c, r, 1) of so many rows into the panels of ``left``, and the same times their weights into ``right``.
 
-    Meanwhile the words of X, from line ``at`` of a block on, are folded into ``sums``; returns the OR of the carries.
+    Meanwhile the words of X, from line ``at`` of a block on, are folded into ``sums``.
     """
     d, t, panel = X.shape[1], R.shape[1], left.shape[2]
-    p, wide, carry = d // panel, panel // 3, uint64(0)
+    p, wide = d // panel, panel // 3
     for q in range(p):
-        carry |= _strip3(X, start, q * panel, shift, left, q, 0, rows, odd, at, sums, exponent, lowest)
+        _strip3(X, start, q * panel, shift, left, q, 0, rows, odd, at, sums)
     a = 0  # of the last panel: vectors, and then halves, quarters, ... of one
     while d - p * panel - a >= wide:
-        carry |= _strip1(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        _strip1(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums)
         a += wide
     over = d - p * panel - a
     if over & (wide // 2):
-        carry |= _strip2nd(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        _strip2nd(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums)
         a += wide // 2
     if over & (wide // 4):
-        carry |= _strip4th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        _strip4th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums)
         a += wide // 4
     if over & (wide // 8):
-        carry |= _strip8th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        _strip8th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums)
         a += wide // 8
     if over & (wide // 16):
-        carry |= _strip16th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums, exponent, lowest)
+        _strip16th(X, start, p * panel + a, shift, left, p, a, rows, odd, at, sums)
     for j in range(d, d + t + 1):
         p, a = j // panel, j % panel
         for k in range(rows):
@@ -227,7 +228,6 @@ def _pack(X, R, weights, shift, left, right, start, rows, odd, at, sums, exponen
             for k in range(rows):
                 for j in range(panel):
                     right[p, k, j] = weights[start + k] * left[p, k, j]
-    return carry
 
 
 @njit(nogil=True)
@@ -280,27 +280,26 @@ def _multiply(left, right, rows, X, columns, stop, out):
 
 
 @njit(nogil=True)
-def gram_rows(X, R, weights, shift, left, right, out, of_line, of_word, exponent, lowest, prints):
+def gram_rows(X, R, weights, shift, left, right, out, of_line, of_word, prints):
     """Add (X − c)ᵀS(X − c | R | 1) to ``out``; `symmetric` says where in it.
 
     ``left`` and ``right`` are blocks of panels (see `panels`), zero in the columns that are not used; without weights
     (an array of length 0) they are the same one. Their type says in which precision rows of a block are multiplied.
 
-    Into ``prints`` go those that `fold_lines` finds for the words of X, a row a line, and the OR of the carries comes
-    back; ``prints`` may be empty where nobody asks, or rows are not made of whole words.
+    Into ``prints`` go those that `fold_lines` finds for the words of X, a row a line; it may be empty where nobody
+    asks, or rows are not made of whole words.
     """
     n, most, columns = X.shape[0], left.shape[1], X.shape[1] + R.shape[1] + 1
-    depth, sums, carries = of_line.shape[0], np.zeros(X.shape[1] * X.itemsize // 8, dtype=np.uint64), uint64(0)
+    depth, sums = of_line.shape[0], np.zeros(X.shape[1] * X.itemsize // 8, dtype=np.uint64)
     start = 0
     while start < n:
         at = start % depth
         rows = min(most, n - start, depth - at)
-        carries |= _pack(X, R, weights, shift, left, right, start, rows, of_line, at, sums, exponent, lowest)
+        _pack(X, R, weights, shift, left, right, start, rows, of_line, at, sums)
         start += rows
         _multiply(left, right, rows, X, columns, start, out)
         if prints.shape[0] > 0 and (at + rows == depth or start == n):
             prints[(start - 1) // depth] = _weigh(sums, of_word)
-    return carries
 
 
 @njit(nogil=True)
@@ -317,15 +316,16 @@ def _weigh(sums, odd):
 def fold_lines(lines, of_line, of_word, exponent, lowest, prints):
     """Fingerprints of blocks of lines (n, k) of words, into ``prints``; returns the OR of the carries.
 
-    ``of_line`` and ``of_word`` are the odd numbers: one for each line of a block, and for each word of a line.
+    ``of_line`` and ``of_word`` are the odd numbers: two, of 32 bits, for each line of a block, and one for each word of
+    a line.
     """
     n, length = lines.shape
     depth, sums, carries = of_line.shape[0], np.zeros(length, dtype=np.uint64), uint64(0)
     for i in range(n):
-        line, factor = lines[i], of_line[i % depth]
+        line, low, high = lines[i], of_line[i % depth] & uint64(0xFFFFFFFF), of_line[i % depth] >> uint64(32)
         for j in range(length):
             word = line[j]
-            sums[j] += (word ^ (word >> uint64(32))) * factor
+            sums[j] += (word & uint64(0xFFFFFFFF)) * low + (word >> uint64(32)) * high
             carries |= (word & exponent) + lowest
         if (i + 1) % depth == 0 or i + 1 == n:
             prints[i // depth] = _weigh(sums, of_word)
@@ -366,14 +366,14 @@ def panels(columns: int, narrow: bool = False) -> tuple[int, int, int]:
 def warm() -> None:
     """Compile for rows of float64 and float32; all that is only read is of Numba's type of read-only arrays."""
     none, odd, bits, prints = np.zeros(0), np.ones(2, np.uint64), np.uint64(0), np.empty(1, np.uint64)
-    lines, how = np.zeros((1, 2), np.uint64), (odd, odd, bits, bits, prints)
-    fold_lines(lines, *how)
+    lines = np.zeros((1, 2), np.uint64)
+    fold_lines(lines, odd, odd, bits, bits, prints)
     lines.flags.writeable = False
-    fold_lines(lines, *how)
+    fold_lines(lines, odd, odd, bits, bits, prints)
     for dtype, block in ((np.float64, np.float64), (np.float32, np.float64), (np.float32, np.float32)):
         X, R, shift = np.zeros((1, 2), dtype), np.zeros((1, 0)), np.zeros(2, block)
         count, panel, width = panels(3, block == np.float32)
         packed, out = np.zeros((count, 1, panel), block), np.zeros((width, width))
         for array in (X, R, shift, none):
             array.flags.writeable = False
-        gram_rows(X, R, none, shift, packed, packed, out, *how)
+        gram_rows(X, R, none, shift, packed, packed, out, odd, odd, prints)
