@@ -29,6 +29,7 @@ from certifit.solvers.mixtures import TINY, Mixture, mixture
 _STEP = 512
 _SMALL = 100_000  # entries of all difference rows up to which a good margin is worth a second search
 _STEPS = 60  # of Newton's method towards a separator
+_FEW, _ROWS_A_COLUMN = 500, 40  # rows of which separators are sought first, where there are four times as many
 _STALLED = 0.75  # a step that leaves more than this fraction of the loss will not lead to zero
 _VISITS = 200_000_000  # multiplications spent on perceptron passes before better methods are tried
 
@@ -245,30 +246,40 @@ def _widened(d: Differences, lengths: Array, frame: _Frame, u: Array) -> Array:
 
 
 def _squared_hinge_separator(d: Differences) -> Array | None:
-    """A separator of two classes by Newton steps on Σ max(0, 1 − z·u)² from least squares; None when they do not help.
+    """A separator of two classes by Newton steps on Σ max(0, 1 − z·u)²; None when they do not help."""
+    Z = d.X * np.where(d.y == 1, 1.0, -1.0)[:, None]
+    if len(d) > d.dim:
+        return _newton_separator(Z)
+    u = np.linalg.lstsq(Z, np.ones(len(d)), rcond=None)[0]
+    return u if np.all(Z @ u > 0) else None
+
+
+def _newton_separator(Z: Array) -> Array | None:
+    """The steps, from a separator of some of the rows z where there are many: if these have none, nor have all.
 
     The smallest value is 0 exactly when a separator exists. A step is least squares over the rows with z·u < 1, fewer
     each time; on separable data the loss falls by a constant factor, else it soon stops falling.
     """
-    target = np.where(d.y == 1, 1.0, -1.0)
-    if len(d) <= d.dim:
-        u = np.linalg.lstsq(d.X, target, rcond=None)[0]
-        return u if np.all(d.products(u) > 0) else None
-    u, v, loss = np.zeros(d.dim), np.zeros(len(d)), float(len(d))
+    few = max(_FEW, _ROWS_A_COLUMN * Z.shape[1])
+    start = _newton_separator(Z[:: len(Z) // few]) if len(Z) >= 4 * few else np.zeros(Z.shape[1])
+    if start is None:
+        return None
+    u, v = start, Z @ start
+    loss = float(np.sum(np.square(np.minimum(v - 1.0, 0.0))))
     for _ in range(_STEPS):
-        near = v < 1.0
-        rows = d.X if near.all() else d.X[near]
+        if np.all(v > 0):
+            return u if np.all(Z @ u > 0) else None
+        near = np.flatnonzero(v < 1.0)
+        rows = Z if len(near) == len(Z) else Z.take(near, axis=0)
         try:
-            step = np.linalg.solve(rows.T @ rows, rows.T @ target[near]) - u
+            step = np.linalg.solve(rows.T @ rows, rows.sum(axis=0)) - u
         except np.linalg.LinAlgError:  # fewer rows than columns are left, or rows that do not span
             return None
-        along = d.products(step)
+        along = Z @ step
         length = _downhill(v, along)
         u, v = u + length * step, v + length * along
-        if np.all(v > 0):
-            return u if np.all(d.products(u) > 0) else None
         before, loss = loss, float(np.sum(np.square(np.minimum(v - 1.0, 0.0))))
-        if not loss <= _STALLED * before:
+        if not (loss <= _STALLED * before or np.all(v > 0)):
             return None
     return None
 
