@@ -71,7 +71,9 @@ layers: $(STAMP)
 warm: $(STAMP)
 	$(BIN)/certifit warm
 
+# Loops are compiled first: in a fresh environment, small tables would else be measured in plain Python.
 bench: $(VENV)/.installed-bench
+	$(BIN)/certifit warm
 	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks $(W)
 
 # Two runs side by side: make bench-compare OLD=benchmarks/results/history/a.json NEW=benchmarks/results/history/b.json

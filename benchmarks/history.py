@@ -127,6 +127,24 @@ def proofs(record: dict[str, Any]) -> str:
     return "\n".join([*head, "|---|---|---|---|---|---|---|", *lines]) if lines else ""
 
 
+def first_calls(record: dict[str, Any]) -> str:
+    """The first call of every estimator as a table to paste, the slowest first."""
+    by: dict[str, dict[str, dict[str, Any]]] = {}
+    for r in record["rows"]:
+        if r["workload"] == "first-call":
+            by.setdefault(r["case"].rsplit(".", 1)[-1], {})[r["name"]] = r
+    lines = []
+    for name, calls in sorted(by.items(), key=lambda item: -item[1]["nothing compiled"]["seconds"]):
+        cold, warm = calls["nothing compiled"], calls["next process"]
+        compiling = re.search(r"compiling ([\d.]+) s", cold["note"])
+        cells = (
+            f"`{name}`",
+            *(f"{s:.1f}" for s in (cold["seconds"], float(compiling[1] if compiling else 0.0), warm["seconds"])),
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(["| estimator | cold | compiling | warm |", "|---|---|---|---|", *lines]) if lines else ""
+
+
 def _time(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
@@ -179,7 +197,8 @@ def main() -> None:
         runs = [json.loads(Path(name).read_text()) for name in given]
     except (OSError, json.JSONDecodeError) as reason:
         sys.exit(f"Not a file of results: {reason}")
-    print(compare(*runs) if len(runs) == 2 else f"{markdown(*runs)}\n\n{proofs(*runs)}".strip())
+    tables = [compare(*runs)] if len(runs) == 2 else [markdown(*runs), proofs(*runs), first_calls(*runs)]
+    print("\n\n".join(table for table in tables if table))
 
 
 if __name__ == "__main__":

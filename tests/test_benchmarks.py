@@ -74,6 +74,20 @@ def test_a_run_is_resumed_and_printed_as_a_table(tmp_path, monkeypatch):
     assert "**0.5**" not in history.markdown(busy)
 
 
+def test_first_calls_are_a_table_the_slowest_first():
+    def call(case, name, seconds, note):
+        return {"workload": "first-call", "case": case, "name": name, "seconds": seconds, "note": note}
+
+    found = [
+        call(f"folder.{name}", which, seconds, "import 0.70 s, compiling 0.31 s")
+        for name, cold in (("Quick", 0.5), ("Slow", 2.0))
+        for which, seconds in (("nothing compiled", cold), ("next process", 0.2))
+    ]
+    lines = history.first_calls({"rows": found}).splitlines()
+    assert lines[2:] == ["| `Slow` | 2.0 | 0.3 | 0.2 |", "| `Quick` | 0.5 | 0.3 | 0.2 |"]
+    assert history.first_calls({"rows": []}) == ""
+
+
 @pytest.mark.parametrize(
     ("goal", "case", "least"),
     [
