@@ -138,7 +138,7 @@ def test_mirror():
     for road in (mirror, mirror.compiled, mirror._plain):
         A = np.arange(9.0).reshape(3, 3)
         road(A)
-        np.testing.assert_array_equal(A, [[0, 3, 6], [3, 4, 7], [6, 7, 8]])
+        np.testing.assert_array_equal(A, [[0, 1, 2], [1, 4, 5], [2, 5, 8]])
 
 
 def test_centre():

@@ -8,7 +8,7 @@ from certifit._types import Array
 from certifit.parallel import one_thread, side_by_side, sum_over_rows
 
 _STRIPES = 8  # ranges that are multiplied on their own: a fixed number, so that rounding is always the same
-_LARGE = 1 << 28  # products of two numbers below which threads do not pay
+_LARGE = 1 << 26  # products of two numbers below which threads do not pay
 _LONG = 1 << 22  # numbers of a matrix from which on reading it takes longer than threads take to wake up
 
 

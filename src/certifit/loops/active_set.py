@@ -43,16 +43,17 @@ def _times(inv, k, v, out):
 
 
 def _mirror(A):
-    A[:] = np.tril(A) + np.tril(A, -1).T
+    for i in range(1, len(A)):
+        A[i, :i] = A[:i, i]
 
 
 @tiered(lambda A: 1e-8 * A.size, _mirror)
 @njit(nogil=True)
 def mirror(A):
-    """Copy the lower triangle to the upper one."""
+    """Copy the upper triangle to the lower one."""
     for i in range(len(A)):
         for j in range(i):
-            A[j, i] = A[i, j]
+            A[i, j] = A[j, i]
 
 
 @njit(nogil=True, fastmath=_DOT)

@@ -19,6 +19,7 @@ from certifit.parallel import one_thread
 
 _ROUNDS = 500
 _COLD_SWEEPS = 8
+_FEW = 4  # sweeps after which signs are compared
 _PAYING = 0.4  # passes go on as long as a few of them make the gap so many times as large
 _PASSES, _MANY = 2, 30
 _BLOCK, _AMONG = 64, 8  # coordinates of a pass that are swept together, and how often
@@ -82,11 +83,12 @@ class Active:
         H[np.diag_indices_from(H)] += penalty.l2[S]
         if k:
             with one_thread():
-                C, info = dpotrf(H, lower=1, clean=0)
-                if info != 0 or not np.min(np.diag(C) ** 2 / np.diag(H)) > 1e-11:
+                size = np.diag(H).copy()
+                C, info = dpotrf(H.T, lower=1, clean=0, overwrite_a=1)  # columns are rows: nothing is copied
+                if info != 0 or not np.min(np.diag(C) ** 2 / size) > 1e-11:
                     return False
-                inverse, info = dpotri(C, lower=1)
-            H = np.ascontiguousarray(inverse)
+                inverse, info = dpotri(C, lower=1, overwrite_c=1)
+            H = inverse.T
             mirror(H)
         self.reserve(k, len(state.w))
         self.S[:k], self.inverse[:k, :k], self.k = S, H, k
@@ -131,17 +133,21 @@ def descend_gram(
         small = np.count_nonzero(state.w) <= _LARGEST
         warm = small and (active.k > 0 or turn > 0) and active.matches(state, penalty)
         if loose and turn == 0:
-            work += _sweep_on(G, state, penalty, tol, rng)
-            if penalty.gap(state.w, state.q, state.r2)[0] <= tol:
+            done, gap = _sweep_on(G, state, penalty, tol, rng)
+            work += done
+            if gap <= tol:
                 break
             warm = False
         elif jump and warm and turn == 0:
             before = state.copy()
-            _sweeps(G, state, penalty, _COLD_SWEEPS, rng)
+            _sweep_signs(G, state, penalty, rng)
             if not active.build(G, state, penalty):
                 state.w[:], state.q[:], state.r2 = before.w, before.q, before.r2
         elif not warm:
-            _sweeps(G, state, penalty, _COLD_SWEEPS if turn == 0 else 20, rng)
+            if jump and turn == 0:
+                _sweep_signs(G, state, penalty, rng)
+            else:
+                _sweeps(G, state, penalty, _COLD_SWEEPS if turn == 0 else 20, rng)
             work += _COLD_SWEEPS
         if warm or (small and turn < 5 and active.build(G, state, penalty)):
             work += _pass(G, state, penalty, share, active)
@@ -158,11 +164,13 @@ def descend_gram(
     return work
 
 
-def _sweep_on(G: Array, state: GramState, penalty: Penalty, tol: float, rng: np.random.Generator | None) -> int:
-    """Sweeps until the gap is at most tol or closes too slowly (columns that are much alike); their number."""
+def _sweep_on(
+    G: Array, state: GramState, penalty: Penalty, tol: float, rng: np.random.Generator | None
+) -> tuple[int, float]:
+    """Sweeps until the gap is at most tol or closes too slowly (columns that are much alike); their number, the gap."""
     from certifit.loops.coordinate import cd_blocks
 
-    last, done = np.inf, 0
+    last, done, gap = np.inf, 0, np.inf
     while done < _MANY:
         w, q = state.w.copy(), state.q.copy()
         order = _order(len(w), rng)
@@ -173,7 +181,16 @@ def _sweep_on(G: Array, state: GramState, penalty: Penalty, tol: float, rng: np.
         if gap <= tol or not gap <= _PAYING * last:
             break
         last = gap
-    return done
+    return done, gap
+
+
+def _sweep_signs(G: Array, state: GramState, penalty: Penalty, rng: np.random.Generator | None) -> None:
+    """Sweeps until few coefficients enter or leave: a change of the inverse costs about as much as a sweep."""
+    for _ in range(0, _MANY, _FEW):
+        before = np.sign(state.w)
+        _sweeps(G, state, penalty, _FEW, rng)
+        if np.count_nonzero(np.sign(state.w) != before) <= _FEW:
+            break
 
 
 def _order(m: int, rng: np.random.Generator | None) -> Array:

@@ -39,6 +39,7 @@ _BLOCK = 8  # strengths that share one product with X
 _GROWTH = 0.7  # columns that may join before a solve, as a multiple of the support
 _STEPS = 12  # and by at most so many of them
 _ROUGH = 0.01  # gap (fraction of the null model) at which the steps of that approach end
+_BESIDE = 0.25  # gap of a solve that only serves to choose columns, as a fraction of the residual's share
 _CONTINUE = 0.35  # a single small strength is approached by steps of at most this ratio
 
 
@@ -168,6 +169,7 @@ class _Search:
         n, d = self.columns.shape
         self.correlation = self.columns.correlate(self.target)  # of the current residual, for choosing columns
         self.active = Active()
+        self.cut = False  # whether columns that should have joined the working set were left for the next look
         self.set: WorkingSet
         if isinstance(gram, np.ndarray):
             self.set = FullSet.of(self.columns, gram)
@@ -226,7 +228,10 @@ class _Search:
 
     def _first(self, start: Array | None) -> GramState:
         """The state at given coefficients (or zero), with their columns in the working set."""
-        if start is not None and np.any(start):
+        if start is None:  # the residual is the target, whose correlations are known
+            q = self.correlation[self.set.which] / self.set.scale
+            return GramState(np.zeros(self.set.size), q, float(self.target @ self.target))
+        if np.any(start):
             self.set.include(np.flatnonzero(start))
             w = self.set.scaled(np.asarray(start, dtype=float))
         else:
@@ -259,7 +264,8 @@ class _Search:
         reach = self.reach(self.correlation)
         limit = int(max(100, _GROWTH * np.count_nonzero(state.w)))
         wanted = self.set.missing(np.flatnonzero(reach >= 0.9 * self.l1 * strength))
-        if len(wanted) > limit:
+        self.cut = len(wanted) > limit
+        if self.cut:
             wanted = wanted[np.argpartition(-reach[wanted], limit)[:limit]]
         return self._include(state, np.sort(wanted))
 
@@ -279,9 +285,11 @@ class _Search:
     def _block(self, strengths: Array, state: GramState, left: float | None) -> DriveEnd:
         state = self._widen(state, float(strengths[-1]) if len(strengths) > 1 else float(strengths[0]))
         states, sweeps = [], 0
+        single = len(strengths) == 1
+        rough = self._rough(state, _ROUGH) if single else 0.0
         for a in strengths:
             state = state.copy()
-            sweeps += self._inner(state, float(a), _INNER * self.tol, jump=len(strengths) == 1)
+            sweeps += self._inner(state, float(a), max(_INNER * self.tol, rough), jump=single, loose=rough > 0.0)
             states.append(state)
         first = self._look(strengths, states, sweeps)
 
@@ -311,6 +319,15 @@ class _Search:
             self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng, jump, loose
         )
 
+    def _rough(self, state: GramState, share: float) -> float:
+        """How exact a solve must be that only serves to choose columns: its error shall be small beside the residual.
+
+        0 where the next solve is no such one, or so many columns are used that the residual hangs on each of them.
+        """
+        if not self.cut or 2 * np.count_nonzero(state.w) > self.columns.shape[0]:
+            return 0.0
+        return min(share, _BESIDE * 0.5 * state.r2 / self.null)
+
     def _again(self, strengths: Array, at: _Round) -> _Round:
         """Add what violates, and solve again those strengths that are not there yet."""
         open_ = np.flatnonzero(at.gaps > self.tol * self.null)
@@ -326,7 +343,9 @@ class _Search:
         states = [s.copy() for s in states]
         sweeps, grown = at.sweeps, self.set.size - at.step
         for b in open_.tolist():
-            sweeps += self._inner(states[b], float(strengths[b]), 0.1 * _INNER * self.tol, jump=grown > 0.2 * at.step)
+            rough = self._rough(states[b], 0.1 * at.gap) if len(states) == 1 else 0.0
+            share, jump = max(0.1 * _INNER * self.tol, rough), grown > 0.2 * at.step
+            sweeps += self._inner(states[b], float(strengths[b]), share, jump, loose=rough > 0.0)
         return self._look(strengths, states, sweeps)
 
     def _violators(self, strengths: Array, at: _Round, open_: Array) -> Array:
@@ -335,7 +354,8 @@ class _Search:
         which = self.set.missing(np.flatnonzero(share > 1.0))
         near = self.set.missing(np.flatnonzero((share > 0.95) & (share <= 1.0)))
         limit = max(200, self.set.size)
-        if len(which) > limit:
+        self.cut = len(which) > limit
+        if self.cut:
             which = which[np.argpartition(-share[which], limit)[:limit]]
         elif len(near):
             order = np.argsort(-share[near])[: max(50, len(which))]
