@@ -96,3 +96,13 @@ def test_scores_of_held_out_rows():
     for k, (_, test) in enumerate(table.folds):
         plain = np.einsum("atd,nd->ant", coef, table.X[test]) + offset[:, None]
         np.testing.assert_allclose(table.scores(k, coef, offset), plain)
+
+
+def test_moments_do_not_depend_on_how_rows_lie():
+    rng = np.random.default_rng(11)
+    X, Y, weights = rng.normal(size=(40, 5)) + 3.0, rng.normal(size=(40, 1)), rng.uniform(1.0, 2.0, size=40)
+    split = [(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))]
+    by_rows, by_columns = (
+        FoldMoments(FoldTable(A, Y, split, weights), True).training(0) for A in (X, np.asfortranarray(X))
+    )
+    np.testing.assert_allclose(by_columns, by_rows, rtol=1e-12, atol=1e-12)

@@ -257,7 +257,8 @@ class FoldMoments:
         d, t = X.shape[1], Y.shape[1]
         index = np.arange(len(X))[rows] if isinstance(rows, slice) else rows
         total: Array | None = None  # zeros of that size would take longer to touch than a product to add
-        buffer = np.empty((min(_ROWS, max(len(index), 1)), d + t + 1))
+        # Columns lie as they do in X: to copy them the other way round takes longer than to read them.
+        buffer = np.empty((min(_ROWS, max(len(index), 1)), d + t + 1), order="F" if X.flags.f_contiguous else "C")
         for i in range(0, len(index), _ROWS):
             part = rows_of(index[i : i + _ROWS])
             block = buffer[: len(index[i : i + _ROWS])]

@@ -135,13 +135,16 @@ def cd_rows(G, Q, W, l1, l2):
 
 @np.errstate(all="ignore")
 def _gap(w, q, r2, l1, l2, positive):
-    reach = q if positive else np.abs(q)
-    shares = np.divide(reach, l1, out=np.where(reach > 0.0, np.inf, 0.0), where=l1 > 0.0)
+    reach, ridge = q if positive else np.abs(q), bool(l2.any())
+    if len(l1) and l1.min() > 0.0:
+        shares = reach / l1
+    else:
+        shares = np.divide(reach, l1, out=np.where(reach > 0.0, np.inf, 0.0), where=l1 > 0.0)
     worst = np.fmax.reduce(shares, initial=0.0)
     c = 1.0 if worst <= 1.0 else 1.0 / worst
-    cost, along, squares = l1 @ np.abs(w), q @ w, l2 @ (w * w)
+    cost, along, squares = l1 @ np.abs(w), q @ w, l2 @ (w * w) if ridge else 0.0
     best = 0.5 * (1.0 - c) * (1.0 - c) * r2 + cost - c * along + 0.5 * squares
-    if c < 1.0 and np.any(l2 > 0.0):
+    if c < 1.0 and ridge:
         excess = np.maximum(reach - l1, 0.0)
         far = excess > 0.0
         whole = cost - along + 0.5 * (squares + np.sum(excess[far] ** 2 / l2[far]))
@@ -197,7 +200,10 @@ def take(G, rows, out):
 
 
 def _centre(M, mean, total, scale, G):
-    G[:] = (M[: len(G), : len(G)] - (total * mean)[:, None] * mean) * (1.0 / scale)[:, None] / scale
+    np.multiply.outer(total * mean, mean, out=G)  # in place: fresh memory of that size takes longer than the numbers
+    np.subtract(M[: len(G), : len(G)], G, out=G)
+    G *= (1.0 / scale)[:, None]
+    G /= scale
 
 
 @tiered(lambda M, mean, total, scale, G: 1e-8 * G.size, _centre)
