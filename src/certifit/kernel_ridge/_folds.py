@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from certifit._types import Answers, Array, BaseEstimator, Grid
+from certifit.design import blocks
 from certifit.kernels import choose
 from certifit.resampling import FoldAnswers, FoldTable, assemble, group_grid, is_number, models_of, read_table, require
 from certifit.solvers.kernel_ridge import closed_form, resolve
@@ -29,7 +30,7 @@ def kernel_ridge_answers(model: BaseEstimator, table: FoldTable, grid: Grid, res
 
     def scores(one: BaseEstimator, where: Sequence[int]) -> Iterator[Answers]:
         kernel, _ = choose(one.kernel, one.gamma, one.degree, one.coef0, read.X)
-        K = np.asarray(kernel.gram(read.X, read.X))
+        K = blocks(kernel, read.X, memory=np.inf).whole()
         alphas = [float(models[i].alpha) for i in where]
         for k in range(len(read.folds)):
             yield {"predict": _predictions(K, read, k, alphas)}
@@ -41,7 +42,8 @@ def kernel_ridge_answers(model: BaseEstimator, table: FoldTable, grid: Grid, res
 def _predictions(K: Array, table: FoldTable, k: int, alphas: Sequence[float]) -> Array:
     """Of every α for the rows that fold k tests."""
     train, test = table.folds[k]
-    inner, cross = K[np.ix_(train, train)], K[np.ix_(test, train)]
+    # Rows first: what is cut out of both at once is picked number by number.
+    inner, cross = K[train][:, train], K[test][:, train]
     weights = np.ones(len(train)) if table.weights is None else table.weights[train]
     Y = np.repeat(table.y[train][:, None], len(alphas), axis=1)
     return np.asarray((cross @ closed_form(inner, Y, np.array(alphas), weights)).T)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+from scipy.linalg.blas import dtrsv
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from certifit._types import Array
 from certifit.exceptions import DivergenceError
@@ -23,19 +24,28 @@ def closed_form(K: Array, Y: Array, alpha: Array, weights: Array) -> Array:
     root = np.sqrt(weights)
     A = np.asarray_chkfinite(K if np.all(root == 1.0) else K * np.outer(root, root))
     out, diagonal = np.empty_like(Y), np.arange(len(A))
+    M = np.empty_like(A, order="F")  # in LAPACK's order, which then works in place
     for value in np.unique(alpha):
         columns = np.flatnonzero(alpha == value)
         right = root[:, None] * Y[:, columns]
-        M = A.copy().T  # symmetric, and in LAPACK's order, which then works in place
+        M[...] = A.T  # symmetric
         M[diagonal, diagonal] += value
-        try:
-            factor = scipy.linalg.cho_factor(M, overwrite_a=True, check_finite=False)
-            u = scipy.linalg.cho_solve(factor, right, check_finite=False)
-            u += scipy.linalg.cho_solve(factor, right - A @ u - value * u, check_finite=False)
-        except np.linalg.LinAlgError:  # a kernel that is not Mercer, or α lost in rounding
+        # OpenBLAS factorises into a lower triangle in two thirds of the time that an upper one takes.
+        factor, failed = dpotrf(M, lower=1, clean=0, overwrite_a=1)
+        if failed:  # a kernel that is not Mercer, or α lost in rounding
             u = np.linalg.lstsq(A + value * np.eye(len(A)), right, rcond=None)[0]
+        else:
+            u = _solved(factor, right)
+            u += _solved(factor, right - A @ u - value * u)
         out[:, columns] = root[:, None] * u
     return out
+
+
+def _solved(factor: Array, right: Array) -> Array:
+    """(L Lᵀ)⁻¹ times some columns; a single one is solved for as a vector, in less than half the time."""
+    if right.shape[1] > 1:
+        return np.asarray(dpotrs(factor, right, lower=1)[0])
+    return np.asarray(dtrsv(factor, dtrsv(factor, right[:, 0], lower=1), lower=1, trans=1))[:, None]
 
 
 @dataclass(frozen=True)
