@@ -16,17 +16,20 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import pkgutil
 import signal
 import threading
 import time
 import traceback
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import machine
+from certifit.loops._tiers import Switch
 
 _PAUSE = 0.2  # seconds: idle threads of the library before spin (OpenBLAS: 2²⁸ cycles) at the expense of the next one
 _LONG = 8.0  # seconds from which on a peer's first run is its only one: what it did not need again is little of that
@@ -98,6 +101,31 @@ def measure(name: str, most: int | None = None) -> list[Row]:
     module = load(name)
     if hasattr(module, "measure"):  # first calls: nothing can be warmed up or repeated
         return list(module.measure())
+    with _compiled():
+        return _measured(name, module, most)
+
+
+@contextmanager
+def _compiled() -> Iterator[None]:
+    """Context in which every loop is compiled at its first call, here and in processes that start: in the warm-up.
+
+    Otherwise a loop that has been edited, or a new copy of the project, would be timed in plain Python, or compiled
+    while it is timed, once its allowance (`certifit.loops._tiers`) is used up.
+    """
+    variable = "CERTIFIT_COMPILE"
+    before, said = Switch.always, os.environ.get(variable)
+    Switch.always, os.environ[variable] = True, "always"
+    try:
+        yield
+    finally:
+        Switch.always = before
+        if said is None:
+            del os.environ[variable]
+        else:
+            os.environ[variable] = said
+
+
+def _measured(name: str, module: Any, most: int | None) -> list[Row]:
     watch = machine.Watch()
     ran = [(e, *first) for e in module.entries() if (first := _first(e))]  # warm-up, and what the judge sees
     if not ran:

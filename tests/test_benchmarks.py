@@ -1,6 +1,7 @@
 """The harness that measures: ratios within a case, nothing claimed on a busy machine, runs that can be compared."""
 
 import dataclasses
+import os
 import time
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 psutil = pytest.importorskip("psutil", reason="the harness needs the extra 'bench'")
 
 from benchmarks import harness, history, machine  # noqa: E402
+
+from certifit.loops._tiers import Switch  # noqa: E402
 
 
 def rows(ours, others=0.0):
@@ -106,7 +109,12 @@ def test_a_peer_that_fails_or_needs_long_does_not_hold_up_the_race(monkeypatch, 
     runs = []
 
     def entry(name, kind="peer", **more):
-        return harness.Entry(name, lambda: runs.append(name) or len(runs), kind=kind, repeats=2, **more)
+        def run():
+            assert Switch.always, os.environ["CERTIFIT_COMPILE"]  # what is timed was compiled in the warm-up
+            runs.append(name)
+            return len(runs)
+
+        return harness.Entry(name, run, kind=kind, repeats=2, **more)
 
     def broken():
         raise ValueError("no such solver")
@@ -121,7 +129,9 @@ def test_a_peer_that_fails_or_needs_long_does_not_hold_up_the_race(monkeypatch, 
 
     monkeypatch.setattr(harness, "load", lambda name: Module)
     monkeypatch.setattr(harness, "_PAUSE", 0.0)
+    before = Switch.always, os.environ.get("CERTIFIT_COMPILE")
     found = harness.measure("some")
+    assert (Switch.always, os.environ.get("CERTIFIT_COMPILE")) == before
     assert [r.name for r in found] == ["certifit", "slow", "quick"]
     assert (found[1].seconds, found[1].note, found[1].memory_mb) == (60.0, "one run", None)
     assert "slow" not in runs

@@ -149,6 +149,14 @@ def test_an_account_over_processes_decides_too(monkeypatch, tmp_path):
     assert not Tiered(coordinate.follow.compiled, lambda *args: share).pays()
 
 
+def test_what_another_process_compiled_meanwhile_is_used(monkeypatch, tmp_path):
+    monkeypatch.setattr(Tiered, "_place", lambda self, ending: tmp_path / f"loop{ending.replace('*', '1')}")
+    loop = Tiered(coordinate.follow.compiled, lambda *args: 0.2 * _tiers.ALLOWANCE)
+    assert not loop.pays()
+    (tmp_path / "loop-1.nbi").touch()
+    assert loop.pays()
+
+
 def test_without_a_cache_every_process_begins_anew(monkeypatch):
     monkeypatch.setattr(Tiered, "_place", lambda self, ending: None)
     assert not any(Tiered(coordinate.follow.compiled, lambda *args: 1.0).pays() for _ in range(20))

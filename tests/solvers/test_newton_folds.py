@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from certifit.design import FoldTable
 from certifit.losses import Logistic, SquaredHinge
-from certifit.solvers.newton_folds import _product, newton_folds, newton_tables, suits
+from certifit.solvers.newton_folds import _paying, _problems, _product, newton_folds, newton_tables, suits
 
 
 def _table(seed, n=60, d=3, weighted=False, decades=3):
@@ -54,6 +54,14 @@ def test_many_columns_go_without_hessians_to_the_same_minima(n, d):
             size = np.abs(table.X).T @ np.abs(s) + 1.0
             assert np.abs(slope @ table.X + strength * coef[k, m]) / size == pytest.approx(0.0, abs=1e-6)
             assert abs(slope.sum()) / s.sum() == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("bending", [20, 90])
+def test_hessians_of_few_rows_and_of_all_are_the_same_sums(bending):
+    rng = np.random.default_rng(0)
+    X, y, bends = rng.normal(size=(90, 24)), np.ones(90), rng.random((3, 90)) * (np.arange(90) < bending)
+    problems = _paying(_problems(X, y, SquaredHinge(), 1e-9), np.ones((3, 90)), np.ones((3, 24)))
+    np.testing.assert_allclose(problems._hessians(bends), np.einsum("bn,ni,nj->bij", bends, X, X), atol=1e-12)
 
 
 def test_a_penalty_too_weak_for_conjugate_gradients_is_left_to_others():

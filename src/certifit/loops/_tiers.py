@@ -58,7 +58,8 @@ class Tiered:
             fresh, self.spent = self.spent == 0.0, self.spent + self.seconds(*args)
             self._settled = Switch.always or self.spent > ALLOWANCE or (fresh and self._in_cache())
             if not self._settled and self.spent - self._noted > _WORTH_NOTING:
-                self._settled = self._note(self.spent - self._noted) > LIFETIME
+                # Another process, a worker beside this one, may have compiled it meanwhile.
+                self._settled = self._in_cache() or self._note(self.spent - self._noted) > LIFETIME
                 self._noted = self.spent
         return self._settled
 

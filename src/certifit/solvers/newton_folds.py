@@ -39,6 +39,9 @@ _INEXACT = 0.3  # of the gradient may be left by a step of conjugate gradients
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are slow
 _ROUGH = 1e-6  # tolerances from which single precision is enough for conjugate gradients
 _NEVER = 1e30  # ridge of a column that a problem does not use: it stays at zero
+_A_PAIR = 2  # problems
+_NARROWEST = 20  # columns from which products of pairs are read more slowly than a few problems' Hessians are made
+_FEW_BEND, _AFRESH = 0.5, 3.0  # of the rows, in one problem and in all of them, up to which that is so
 _TURNS = 250  # of conjugate gradients a step: beyond, a penalty is so weak that factorising is the better road
 
 
@@ -76,7 +79,8 @@ class _Problems:
 
     def scores(self, theta: Array) -> Array:
         """(problems, n) of (problems, p)."""
-        return _product(theta, self.columns)
+        # One or two read the table as `gathered` does: a processor's cache may hold one of the two, hardly both.
+        return _product(theta, self.X.T if len(theta) <= _A_PAIR else self.columns)
 
     def gathered(self, values: Array) -> Array:
         """Sums over the rows (problems, p) of values (problems, n)."""
@@ -180,15 +184,25 @@ class _Narrow(_Problems):
     def newton(self, theta: Array, seen: _Look) -> tuple[Array, Array, Array]:
         """Newton steps, how much the value falls along them at first, and the squared decrements: here the same."""
         g = self.gathered(seen.slopes) + self.ridge * theta
-        p = self.X.shape[2]
-        k = np.arange(p)
-        above = self._by_table(seen.bends, self.pairs.transpose(0, 2, 1))
-        H = np.take(above, _places(p), axis=1).reshape(len(theta), p, p)
+        H, k = self._hessians(seen.bends), np.arange(self.X.shape[2])
         # A shade of ridge keeps an offset that no row pulls at, and columns that no row needs, where they are.
         H[:, k, k] += self.ridge + 1e-12 * np.maximum(H[:, k, k].max(axis=1, keepdims=True), 1e-300)
         step = -np.linalg.solve(H, g[..., None])[..., 0]
         decrement = -np.einsum("bp,bp->b", step, g)
         return step, decrement, decrement
+
+    def _hessians(self, bends: Array) -> Array:
+        """(problems, p, p) of curvatures (problems, n): from all pairs of columns, or afresh where few rows bend.
+
+        A loss with a flat part bends on the rows at its margin alone, and mostly on the same ones in all folds.
+        """
+        tables, n, p = self.X.shape
+        if tables == 1 and p >= _NARROWEST and np.count_nonzero(bends[0]) <= _FEW_BEND * n:
+            used = np.flatnonzero(bends.any(axis=0))
+            if len(bends) * len(used) <= _AFRESH * n:
+                return np.asarray((self.columns[0][:, used] * bends[:, None, used]) @ self.X[0][used])
+        above = self._by_table(bends, self.pairs.transpose(0, 2, 1))
+        return np.take(above, _places(p), axis=1).reshape(len(bends), p, p)
 
 
 class FoldMinima(NamedTuple):
