@@ -22,8 +22,9 @@ def on_road(road, loop):
     return (loop._plain or interpreted(loop.compiled.py_func)) if road == "plain" else loop.compiled
 
 
+@pytest.mark.parametrize("most", [None, 9])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "absolute_error"])
-def test_trees_are_the_same_to_the_bit(criterion, monkeypatch):
+def test_trees_are_the_same_to_the_bit(criterion, most, monkeypatch):
     X = rng.normal(size=(80, 4)).round(1)
     X[rng.random(X.shape) < 0.1] = np.nan
     regression = criterion.endswith("error")
@@ -33,9 +34,11 @@ def test_trees_are_the_same_to_the_bit(criterion, monkeypatch):
     trees = []
     for road in ("plain", "compiled"):
         with monkeypatch.context() as patch:
-            patch.setattr(tree_growing, "grow", on_road(road, tree_growing.grow))
+            for name in ("grow", "grow_best"):
+                patch.setattr(tree_growing, name, on_road(road, getattr(tree_growing, name)))
             patch.setattr(tree_structure, "apply", on_road(road, tree_walking.apply))
-            model = cls(criterion=criterion, min_samples_leaf=2).fit(X, y, sample_weight=weights)
+            model = cls(criterion=criterion, min_samples_leaf=2, max_leaf_nodes=most)
+            model.fit(X, y, sample_weight=weights)
             trees.append((model.tree_, model.predict(X)))
     (a, pa), (b, pb) = trees
     assert a.node_count > 5

@@ -766,6 +766,97 @@ def grow(s: Sample, r: Rules, x: Scratch, t: Nodes, slot: int, start: int, end: 
         height += 1
 
 
+@_inner
+def _comes_before(gain: Array, a: int, b: int) -> bool:
+    """Which of two leaves is divided first: that of the larger gain, of equal ones the older."""
+    return gain[a] > gain[b] or (gain[a] == gain[b] and a < b)
+
+
+@_inner
+def _push(heap: Array, size: int, gain: Array, node: int) -> None:
+    """Add a leaf to the heap of so many."""
+    at: Any = size
+    while at > 0 and _comes_before(gain, node, heap[(at - 1) // 2]):
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at] = node
+
+
+@_inner
+def _pop(heap: Array, size: int, gain: Array) -> int:
+    """Take the leaf that is divided first out of the heap of so many."""
+    first, node, at = heap[0], heap[size - 1], 0
+    while 2 * at + 1 < size - 1:
+        child = 2 * at + 1
+        if child + 1 < size - 1 and _comes_before(gain, heap[child + 1], heap[child]):
+            child += 1
+        if not _comes_before(gain, heap[child], node):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = node
+    return first
+
+
+@_inner
+def _open(s: Sample, r: Rules, x: Scratch, t: Nodes, node: int, start: int, end: int, depth: int, groups: Any) -> bool:
+    """A node, a leaf for now; its best split is kept where it will stand, and True if it may be made."""
+    numbers = t.numbers
+    numbers[N_ROWS, node] = end - start
+    set_leaf(s.words, t.leaf_of, node, start, end)
+    pure = take_stock(s, r, x.total, start, end, x.deviations)
+    if not may_split(r, end - start, float(node_weight(r, x.total)), depth, pure):
+        return False
+    last = len(s.sizes)
+    if r.max_features < last:
+        last = draw(s.words, x.columns, r.max_features, start, end, numbers[SEED, node], t.drawn[node])
+    found = search(s, r, x, start, end, 0, last, groups, x.deviations)
+    numbers[FEATURE, node], numbers[LOW, node], numbers[HIGH, node] = found.feature, found.low, found.high
+    numbers[MISSING_LEFT, node], t.gain[node] = found.missing_left, found.score
+    if groups is not None:
+        _copy(groups.chosen, t.bits[node])
+    return found.feature >= 0 and found.score >= r.min_gain
+
+
+@_inner
+def _recall(bits: Array, node: int, groups: Any) -> None:
+    """The grouping that was best when the node was made, as `record` expects it."""
+    if groups is not None:
+        _copy(bits[node], groups.chosen)
+
+
+@tiered(lambda s, r, x, t, spans: 8e-6 * s.words.size * min(r.max_depth, np.log2(len(spans))))
+@_called
+def grow_best(s: Sample, r: Rules, x: Scratch, t: Nodes, spans: Array) -> None:
+    """Divide the leaf with the largest gain, until there are half as many leaves as ``spans`` has lines.
+
+    Node k is the k-th that was made; line k of ``spans`` becomes its first row, the end of its rows, its depth and its
+    left child, which the right one follows (−1 for a leaf).
+    """
+    numbers, groups = t.numbers, x.groups
+    heap, size, first, made = np.empty(len(spans), np.int64), 0, 0, 1
+    spans[0, 0], spans[0, 1], spans[0, 2], spans[0, 3] = 0, s.words.shape[1], 0, -1
+    while True:
+        for node in range(first, made):
+            if _open(s, r, x, t, node, spans[node, 0], spans[node, 1], spans[node, 2], groups):
+                _push(heap, size, t.gain, node)
+                size += 1
+        if size == 0 or made + 2 > len(spans):
+            return
+        node = _pop(heap, size, t.gain)
+        size -= 1
+        start, end, depth = spans[node, 0], spans[node, 1], spans[node, 2]
+        _recall(t.bits, node, groups)
+        split = numbers[FEATURE, node], numbers[LOW, node], numbers[HIGH, node], numbers[MISSING_LEFT, node]
+        middle = start + record(s, x.side, t, node, start, end, Found(t.gain[node], *split), groups)
+        divide(s.words, x.side, x.spare, start, end, 0, len(s.words))
+        spans[node, 3], first = made, made
+        for a, b in ((start, middle), (middle, end)):
+            numbers[SEED, made] = mix(numbers[SEED, node] + made)
+            spans[made, 0], spans[made, 1], spans[made, 2], spans[made, 3] = a, b, depth + 1, -1
+            made += 1
+
+
 @_called
 def node_may_split(s: Sample, r: Rules, x: Scratch, start: int, end: int, depth: int) -> bool:
     """`take_stock` and `may_split`, from Python."""
@@ -774,12 +865,8 @@ def node_may_split(s: Sample, r: Rules, x: Scratch, start: int, end: int, depth:
 
 
 @_called
-def node_search(
-    s: Sample, r: Rules, x: Scratch, start: int, end: int, first: int, last: int, seed: int, drawn: Array
-) -> Any:
-    """`search`, from Python; where the rules ask for some of the columns, among those drawn."""
-    if r.max_features < len(s.sizes):
-        last = draw(s.words, x.columns, r.max_features, start, end, seed, drawn)
+def node_search(s: Sample, r: Rules, x: Scratch, start: int, end: int, first: int, last: int) -> Any:
+    """`search`, from Python."""
     return search(s, r, x, start, end, first, last, x.groups, x.deviations)
 
 
@@ -825,8 +912,9 @@ def warm() -> None:
             s = s._replace(words=words.copy(), sizes=np.array([0, 0, categories]))
             x = room(n, 3, 3, categories, criterion == ABSOLUTE)
             node_may_split(s, r, x, 0, n, 0)
-            node_search(s, r, x, 0, n, 0, 3, 1, flags[0])
+            node_search(s, r, x, 0, n, 0, 3)
             node_record(s, x, t, 0, 0, n, Found(0.0, 0, 1, 2, 0))
             node_leaf(s.words, t.leaf_of, 0, 0, n)
             grow(s, r, x, t, 0, 0, n, 0)
+            grow_best(s._replace(words=words.copy()), r, x, t, np.empty((6, 4), np.int64))  # sorted, as it expects
             node_divide(s.words, x.side, x.spare, 0, n, 0, 1)

@@ -7,7 +7,6 @@ splits of equal gain the first column and the lowest threshold win. Rows of weig
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
@@ -232,7 +231,7 @@ class _Growth:
         """Search and divide one node; returns how many rows go left (0: a leaf)."""
         s, r, x, t = self.sample, self.rules, rooms[0], self.nodes
         t.n_rows[slot] = end - start
-        found = self._question(slot, start, end, depth, rooms)
+        found = self._question(start, end, depth, rooms)
         if found.feature < 0 or found.score < r.min_gain:
             loops.node_leaf(s.words, t.leaf_of, slot, start, end)
             return 0
@@ -243,21 +242,15 @@ class _Growth:
         )
         return n_left
 
-    def _question(self, slot: int, start: int, end: int, depth: int, rooms: list[tree_sample.Scratch]) -> loops.Found:
+    def _question(self, start: int, end: int, depth: int, rooms: list[tree_sample.Scratch]) -> loops.Found:
         """The best split of a node; its grouping, if categorical, ends up in the first room."""
         s, r, x = self.sample, self.rules, rooms[0]
         if not loops.node_may_split(s, r, x, start, end, depth):
             return loops.NOTHING
-        seed, some = int(self.nodes.seed[slot]), r.max_features < self.d
-        drawn = self.nodes.drawn[slot if some else 0]
-        if some or len(rooms) == 1:
-            return loops.Found(*loops.node_search(s, r, x, start, end, 0, self.d, seed, drawn))
         for y in rooms[1:]:
             y.total[:] = x.total
         parts = list(zip(rooms, ranges(self.d, len(rooms))))
-        found = side_by_side(
-            lambda part: loops.node_search(s, r, part[0], start, end, *part[1], seed, drawn), parts, len(rooms)
-        )
+        found = side_by_side(lambda part: loops.node_search(s, r, part[0], start, end, *part[1]), parts, len(rooms))
         best = loops.NOTHING
         for y, answer in zip(rooms, found):
             if answer[0] > best.score:
@@ -267,33 +260,10 @@ class _Growth:
 
     def best_first(self) -> None:
         """Divide the leaf with the largest gain until there are ``max_leaf_nodes`` leaves."""
-        t, words = self.nodes, self.sample.words
-        ids: list[tuple[int, int, int]] = [(0, self.n, 0)]  # start, end, depth of each node made so far
-        children: dict[int, int] = {}
-        heap: list[tuple[float, int, Any, Array]] = []
-        rooms = [self.room()]
-
-        def consider(node: int) -> None:
-            start, end, depth = ids[node]
-            t.n_rows[node] = end - start
-            loops.node_leaf(words, t.leaf_of, node, start, end)
-            found = self._question(node, start, end, depth, rooms)
-            if found.feature >= 0 and found.score >= self.rules.min_gain:
-                heapq.heappush(heap, (-found.score, node, found, rooms[0].chosen.copy()))
-
-        consider(0)
-        while heap and len(children) < self.settings.max_leaf_nodes - 1:
-            _, node, found, chosen = heapq.heappop(heap)
-            start, end, depth = ids[node]
-            rooms[0].chosen[:] = chosen
-            n_left = int(loops.node_record(self.sample, rooms[0], t, node, start, end, found))
-            loops.node_divide(words, self.side, rooms[0].spare, start, end, 0, len(words))
-            children[node] = len(ids)
-            ids += [(start, start + n_left, depth + 1), (start + n_left, end, depth + 1)]
-            for child in (len(ids) - 2, len(ids) - 1):
-                t.seed[child] = loops.mix(int(t.seed[node]) + child)
-                consider(child)
-        self.order = children
+        spans = np.full((2 * min(self.settings.max_leaf_nodes, self.n), 4), -1, dtype=np.int64)
+        loops.grow_best(self.sample, self.rules, self.room(), self.nodes, spans)
+        inner = np.flatnonzero(spans[:, 3] >= 0)
+        self.order = dict(zip(inner.tolist(), spans[inner, 3].tolist()))
 
     order: dict[int, int] | None = None
 
