@@ -68,3 +68,18 @@ def test_numbers_that_floats_cannot_hold_are_left_to_others():
     assert not countable(2**26 + 1, 2)
     assert not countable(2**26, 2**12)
     assert not countable(10, 1)
+
+
+@pytest.mark.parametrize("bits", [1, 5])
+def test_rows_are_in_the_order_of_their_values(bits):
+    rng = np.random.default_rng(bits)
+    n = 3_000
+    close = 1.0 + rng.integers(0, 2_000, n) * 2.0**-52  # the last bits tell them apart
+    sizes = np.array([0.0, -0.0, 5e-324, -5e-324, 1e-300, -1e-300, 1.0, -1.0, 1e308, -1e308, np.inf, -np.inf])
+    code = rng.integers(0, 2**bits, n)
+    for x in (close, -close, rng.choice(sizes, n), rng.normal(size=n), np.full(n, -0.0), np.arange(3.0), np.ones(1)):
+        numbers = np.arange(len(x)) << bits | code[: len(x)]
+        found, values = tree_gains._in_order(x, numbers, bits)
+        assert np.array_equal(np.sort(found), numbers)
+        assert np.array_equal(x[found >> bits], values)
+        assert np.array_equal(values, np.sort(x))

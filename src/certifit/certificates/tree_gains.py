@@ -20,7 +20,7 @@ from certifit._types import Array
 from certifit.certificates._ball import gamma
 
 _MOST_ROWS = 2**26  # squares of it are whole numbers that floats hold
-_KEYS = 1 << 18  # divided at a time
+_KEYS = 1 << 18  # compared at a time
 _PLACES = 1 << 14  # whose gains are computed at a time, so that all of that stays in the cache
 
 
@@ -82,6 +82,25 @@ class _Places:
         return out
 
 
+def _in_order(values: Array, numbers: Array, bits: int) -> tuple[Array, Array]:
+    """Whole numbers, one of each row and that row in their bits from ``bits`` on, by values; and the values in order.
+
+    The bits of floats, read as whole numbers (turned round below zero), are in the order of the floats. Such keys, with
+    the number of the row in place of their last bits, are sorted in half the time that `numpy.argsort` takes. Values
+    that only those bits tell apart may stand in the wrong order then. They are few, and a merge sort puts right what
+    is nearly in order with little work.
+    """
+    keys, low = values.view(np.int64), int(numbers.max()).bit_length()
+    keys = (keys ^ (keys >> 63 & np.iinfo(np.int64).max)) >> low << low | numbers
+    keys.sort()
+    numbers = keys & ((1 << low) - 1)
+    seen = values.take(numbers >> bits)
+    if np.any(seen[1:] < seen[:-1]):
+        again = np.argsort(seen, kind="stable")
+        numbers, seen = numbers.take(again), seen.take(again)
+    return numbers, seen
+
+
 class CountedRows:
     """Rows that count once, in a line for every column: node after node, by value within a node.
 
@@ -95,12 +114,11 @@ class CountedRows:
         number = np.int32 if len(codes) << self.bits <= 2**31 else np.int64
         self.line = np.empty((len(columns), len(codes)), dtype=number)
         self.tied: dict[int, Array] = {}  # columns with equal values
+        numbers = np.arange(len(codes)) << self.bits | codes
         for j, values in enumerate(columns):
-            order = np.argsort(values)
-            seen = values.take(order)
+            self.line[j], seen = _in_order(values, numbers, self.bits)
             if np.any(seen[1:] == seen[:-1]):
                 self.tied[j] = values
-            self.line[j] = order << self.bits | codes.take(order)
         few = max(1, _KEYS // len(codes))
         self._blocks = [slice(j, min(j + few, len(columns))) for j in range(0, len(columns), few)]
         self._found = np.empty((few, min(len(codes), _PLACES)))
@@ -108,12 +126,13 @@ class CountedRows:
     def divide(self, side: Array) -> None:
         """Go on to the next level: all left children (side 0 of a row) before all right ones (1); others leave."""
         still = np.empty((len(self.line), np.count_nonzero(side < 2)), dtype=self.line.dtype)
-        lefts = np.count_nonzero(side == 0)
-        for mine in self._blocks:
-            line = self.line[mine].ravel()
-            to = side.take(line >> self.bits)
-            for k, part in enumerate((still[mine, :lefts], still[mine, lefts:])):
-                part[:] = line.compress(to == k).reshape(part.shape)
+        lefts, m = np.count_nonzero(side == 0), self.line.shape[1]
+        rows, to = np.empty(m, dtype=np.intp), np.empty(m, dtype=side.dtype)
+        for line, new in zip(self.line, still):
+            np.right_shift(line, self.bits, out=rows)
+            side.take(rows, out=to, mode="clip")  # every row is there: this mode only saves a copy
+            for k, part in enumerate((new[:lefts], new[lefts:])):
+                line.take((to == k).nonzero()[0], out=part, mode="clip")
         self.line = still
 
     def largest_gains(self, counts: Array, totals: Array, min_rows: int) -> tuple[Array, Array]:
