@@ -16,7 +16,7 @@ from certifit.kernels import RBF, Arithmetic, Kernel, rebuild
 from certifit.kernels import Linear as LinearKernel
 
 _CHUNK = 1 << 19  # entries of the Gram matrix handled at a time
-_WIDTH, _RADIAL = 1024, 1 << 15  # columns, and entries that stay in the cache, of a radial Gram matrix
+_WIDTH, _RADIAL = 256, 1 << 15  # columns, the fewer the shorter sums are, and entries that a cache holds, of a radial K
 
 
 GIVEN = "the given kernel values come from a Mercer kernel"
@@ -180,7 +180,8 @@ def _radial_scores(width: float, X: Array, vectors: Array, coef: Array) -> Ball:
 
     With s = ‖x − c‖² + ‖v − c‖² for any c, −γ‖x − v‖² = 2γ(x − c)·(v − c) − γs has no part above γs: centring, sums and
     products leave the exponent off by at most t = (2d + 14)uγs, and its exponential by the share e^t − 1 ≤ lt, where
-    l = (e^T − 1)/T for the largest t. So the errors of all terms add up to a sum over |coefⱼ| s k(x, vⱼ).
+    l = (e^T − 1)/T for the largest t. That share is of the value computed, be that above or below the exact one (it may
+    be above one). So the errors of all terms add up to a sum over |coefⱼ| s k(x, vⱼ).
     """
     with np.errstate(all="ignore"):
         centre, t, (m, d) = vectors.mean(axis=0), coef.shape[1], vectors.shape
@@ -199,7 +200,6 @@ def _radial_scores(width: float, X: Array, vectors: Array, coef: Array) -> Ball:
                 K = A[r : r + height] @ Bt
                 K -= far
                 K -= (width * a[r : r + height])[:, None]
-                np.minimum(K, 0.0, out=K)
                 np.exp(K, out=K)
                 sums[r : r + height] += K @ both[c : c + _WIDTH]
         k = min(m, _WIDTH) + m // _WIDTH + 1
