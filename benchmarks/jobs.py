@@ -128,7 +128,7 @@ JOBS = {
     ),
     "PCA": Job(
         _fit("decomposition", "PCA", n_components=5), {"rows": 20_000, "columns": 20},
-        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 2},
+        {"rows": _ROWS, "columns": (5, *_COLUMNS[1:])}, {"rows": 1, "columns": 2},
     ),
     "KMeans": Job(
         _clusters, {"rows": 10_000, "columns": 10, "classes": 8},
