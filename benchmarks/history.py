@@ -139,7 +139,7 @@ def first_calls(record: dict[str, Any]) -> str:
         compiling = re.search(r"compiling ([\d.]+) s", cold["note"])
         cells = (
             f"`{name}`",
-            *(f"{s:.1f}" for s in (cold["seconds"], float(compiling[1] if compiling else 0.0), warm["seconds"])),
+            *(f"{s:.2f}" for s in (cold["seconds"], float(compiling[1] if compiling else 0.0), warm["seconds"])),
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(["| estimator | cold | compiling | warm |", "|---|---|---|---|", *lines]) if lines else ""

@@ -87,7 +87,7 @@ def test_first_calls_are_a_table_the_slowest_first():
         for which, seconds in (("nothing compiled", cold), ("next process", 0.2))
     ]
     lines = history.first_calls({"rows": found}).splitlines()
-    assert lines[2:] == ["| `Slow` | 2.0 | 0.3 | 0.2 |", "| `Quick` | 0.5 | 0.3 | 0.2 |"]
+    assert lines[2:] == ["| `Slow` | 2.00 | 0.31 | 0.20 |", "| `Quick` | 0.50 | 0.31 | 0.20 |"]
     assert history.first_calls({"rows": []}) == ""
 
 
