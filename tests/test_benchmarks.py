@@ -9,6 +9,7 @@ import pytest
 psutil = pytest.importorskip("psutil", reason="the harness needs the extra 'bench'")
 
 from benchmarks import harness, history, machine  # noqa: E402
+from benchmarks.jobs import JOBS  # noqa: E402
 
 from certifit.loops._tiers import Switch  # noqa: E402
 
@@ -152,6 +153,14 @@ def test_a_peer_that_needs_minutes_is_stopped(monkeypatch):
     assert 0.1 <= slow.seconds < 30.0
     assert "stopped" in slow.note
     assert slow.gap is None
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_curves_begin_where_a_family_can_be_fitted(name):
+    job = JOBS[name]
+    for size, values in job.grows.items():
+        sizes = job.usual | {"rows": min(1_000, job.usual["rows"])} | {size: values[0]}
+        assert job.fit(*job.data(sizes), sizes) is not None
 
 
 def test_every_workload_says_what_and_how_good():
