@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ class Job:
     ``usual`` are its sizes (rows, columns, classes, points of a grid); ``grows`` says how far each of them is taken,
     and ``promised`` with which power of it theory lets the cost grow. ``raced`` are the sizes at which it meets other
     libraries, where it does. ``least`` is what every proof does with the table besides hashing it: it reads it, forms
-    the products of its columns, or orders them.
+    the products of its columns, or orders them. ``shown`` says what a checker is shown, given model, X and y.
     """
 
     fit: Callable[[Any, Any, Sizes], Any]
@@ -28,6 +30,7 @@ class Job:
     target: str = "class"
     raced: Sizes = field(default_factory=dict)
     least: str = "read"
+    shown: Callable[[Any, Any, Any], Any] = lambda model, X, y: (X, y)
 
     def data(self, sizes: Sizes) -> tuple[Any, Any]:
         """Gaussian rows with a linear signal and noise; targets as the family wants them."""
@@ -39,7 +42,12 @@ class Job:
             return X, X @ W[:, 0] + 0.5 * rng.normal(size=n)
         if self.target == "count":
             return X, rng.poisson(np.exp(0.5 * X @ W[:, 0])).astype(float)
-        return X, (2.0 * X @ W + rng.gumbel(size=(n, k))).argmax(axis=1)
+        y = (2.0 * X @ W + rng.gumbel(size=(n, k))).argmax(axis=1)
+        if self.target == "class of words":
+            return rng.poisson(np.exp(0.3 * X)).astype(float), y
+        if self.target == "few classes":
+            return X, np.where(rng.random(n) < 0.1, y, -1)
+        return X, y
 
 
 def _fit(module: str, name: str, **options: Any) -> Callable[[Any, Any, Sizes], Any]:
@@ -72,6 +80,47 @@ def _neighbours(X: Any, y: Any, sizes: Sizes) -> Any:
     model = KNeighborsClassifier(5).fit(X, y)
     model.predict(X[: max(100, len(X) // 10)])
     return model
+
+
+def _density(X: Any, y: Any, sizes: Sizes) -> Any:
+    from certifit.density import KernelDensity
+
+    model = KernelDensity(bandwidth=0.3, rtol=1e-3).fit(X)
+    model.score_samples(X[: max(100, len(X) // 10)])
+    return model
+
+
+def _network(X: Any, y: Any, sizes: Sizes) -> Any:
+    from certifit.neural_network import MLPClassifier
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # twenty steps are measured, wherever they lead
+        return MLPClassifier(solver="lbfgs", max_iter=20, random_state=0).fit(X, y)
+
+
+def _plan(X: Any, y: Any, sizes: Sizes) -> Any:
+    """Values of the states of a decision process whose rewards are X: a row a state, a column an action."""
+    from certifit.reinforcement import value_iteration
+
+    return value_iteration(_process(X.shape, X.tobytes()), tol=1e-6)
+
+
+@lru_cache(maxsize=1)
+def _process(shape: tuple[int, int], rewards: bytes) -> Any:
+    """The process of these rewards, made once: every action leads to ten states, most of the time to one near by."""
+    import scipy.sparse
+
+    from certifit.reinforcement import MDP
+
+    (n, actions), rng, near = shape, np.random.default_rng(0), 0.8
+    shares = np.full(10 * n, (1.0 - near) / 9.0)
+    shares[::10] = near
+    steps = []
+    for _ in range(actions):
+        at = rng.integers(n, size=(n, 10))
+        at[:, 0] = (np.arange(n) + rng.integers(-5, 6, size=n)) % n
+        steps.append(scipy.sparse.csr_matrix((shares, (np.arange(n).repeat(10), at.ravel())), shape=(n, n)))
+    return MDP(steps, np.frombuffer(rewards).reshape(shape), 0.95)
 
 
 _ROWS, _COLUMNS = (1_000, 10_000, 100_000, 1_000_000), (3, 10, 30, 100, 300, 1_000, 3_000)
@@ -134,6 +183,31 @@ JOBS = {
         _clusters, {"rows": 10_000, "columns": 10, "classes": 8},
         {"rows": _ROWS, "columns": _COLUMNS, "classes": _CLASSES}, {"rows": 1, "columns": 1, "classes": 1},
     ),
+    "BayesianRidge": Job(
+        _fit("linear_model", "BayesianRidge"), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 2}, "number",
+    ),
+    "MultinomialNB": Job(
+        _fit("naive_bayes", "MultinomialNB"), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS, "classes": _CLASSES}, {"rows": 1, "columns": 1, "classes": 0},
+        "class of words",
+    ),
+    "KernelDensity": Job(
+        _density, {"rows": 5_000, "columns": 3},
+        {"rows": _SMALL_ROWS, "columns": _COLUMNS}, {"rows": 2, "columns": 1},
+    ),
+    "LabelSpreading": Job(
+        _fit("semi_supervised", "LabelSpreading", kernel="knn"), {"rows": 5_000, "columns": 10},
+        {"rows": _SMALL_ROWS[2:], "columns": _COLUMNS}, {"rows": 2, "columns": 1}, "few classes",
+    ),
+    "MLPClassifier": Job(
+        _network, {"rows": 2_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS, "classes": _CLASSES[:8]}, {"rows": 1, "columns": 1, "classes": 1},
+    ),
+    "Decision process": Job(
+        _plan, {"rows": 2_000, "columns": 4}, {"rows": _ROWS, "columns": (1, 3, 10, 30, 100, 300, 1_000)},
+        {"rows": 1, "columns": 1}, "number",
+    ),
     "Search of Ridge": Job(
         _search("linear_model", "Ridge", "alpha", -3, 3), {"rows": 10_000, "columns": 20, "points": 20},
         {"rows": _ROWS, "points": _POINTS}, {"rows": 1, "points": 0}, "number",
@@ -158,7 +232,13 @@ _RACED = {
     "PCA": {"rows": 100_000, "columns": 100},
     "KMeans": {"rows": 200_000, "columns": 20, "classes": 20},
 }
-_LEAST = dict.fromkeys(("LinearRegression", "Ridge", "LogisticRegression", "GLM, Poisson", "PCA"), "products")
+_LEAST = dict.fromkeys(
+    ("LinearRegression", "Ridge", "LogisticRegression", "GLM, Poisson", "PCA", "BayesianRidge"), "products"
+)
 _LEAST |= dict.fromkeys(("Search of Ridge", "Search of LogisticRegression"), "products")
 _LEAST["DecisionTreeClassifier"] = "orders"
-JOBS = {name: replace(job, raced=_RACED.get(name, {}), least=_LEAST.get(name, "read")) for name, job in JOBS.items()}
+for _name in JOBS:
+    JOBS[_name] = replace(JOBS[_name], raced=_RACED.get(_name, {}), least=_LEAST.get(_name, "read"))
+for _name in ("PCA", "KMeans", "KernelDensity"):
+    JOBS[_name] = replace(JOBS[_name], shown=lambda model, X, y: (X,))
+JOBS["Decision process"] = replace(JOBS["Decision process"], shown=lambda model, X, y: model.mdp.table())

@@ -68,7 +68,7 @@ def entries(name: str) -> list[Entry]:
         with TemporaryDirectory() as folder:
             return run(frame, target, folds=folds, workers=cores(), out=folder)
 
-    found = [Entry("certifit, the same models", same, kind="ours", repeats=1)]
+    found = [Entry("certifit, the same models", same, kind="ours")]
     found.append(Entry("scikit-learn, nested", lambda: nested(frame, target), repeats=1))
     if installed("sklearnex"):
         from sklearnex import patch_sklearn, unpatch_sklearn

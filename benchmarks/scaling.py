@@ -93,9 +93,10 @@ def tables(kept: dict[str, Any]) -> str:
         "numbers. `make bench-scaling` measures all of it and writes this page.",
         "",
         "Above theory, which counts the numbers that one step reads, are logistic regression, Poisson GLMs and linear",
-        "SVMs with many columns, and logistic regression with many classes: Newton's method forms a matrix whose size",
-        "is columns (times classes) squared, and factorises it. Few of its steps suffice, but with hundreds of columns",
-        "or classes each is dear.",
+        "SVMs with many columns, and logistic regression with many classes. Their steps are few because they are taken",
+        "in a metric, a matrix of columns by columns: formed and factorised once from some of the rows, one block for",
+        "all classes, or at every step from the rows at the margin (SVMs). A million states of a decision process no",
+        "longer fit into a cache, and scores of thousands of strengths of a ridge take longer than their shared pass.",
         "",
         f"Measured on {kept['day']} (commit {kept['commit']}): {about['processor']}, {blas}, NumPy",
         f"{versions['numpy']}, Numba {versions['numba']}; other programs used {kept['others']:.0%} of the machine.",
@@ -125,10 +126,12 @@ def draw(rows: list[dict[str, Any]]) -> None:
 
     figure, axes = plt.subplots(2, 2, figsize=(10, 8), layout="constrained")
     colours = dict(zip(JOBS, plt.get_cmap("tab20")(np.arange(len(JOBS)) % 20)))
+    dashes = dict(zip(JOBS, ["-"] * 20 + ["--"] * len(JOBS)))  # there are twenty colours
     for ax, size in zip(axes.flat, ("rows", "columns", "classes", "points")):
         for r in (r for r in rows if r["size"] == size and len(r["points"]) > 1):
             n, s = np.array(r["points"]).T
-            ax.loglog(n, s, marker="o", markersize=3, color=colours[r["family"]], label=r["family"])
+            look = {"color": colours[r["family"]], "linestyle": dashes[r["family"]]}
+            ax.loglog(n, s, marker="o", markersize=3, label=r["family"], **look)
         ax.set_xlabel("grid points" if size == "points" else size)
         ax.set_ylabel("processor seconds of one fit")
         ax.grid(True, which="both", alpha=0.2)

@@ -215,6 +215,9 @@ def test_classes_and_codes_are_those_of_unique(dtype):
         assert classes.dtype == dtype
         assert np.array_equal(classes, expected[0])
         assert np.array_equal(codes, expected[1])
+    late = np.append(np.arange(9_000) % 3, [5, 3])  # labels that only the last rows have
+    for a, b in zip(ours.classes_and_codes(late.astype(dtype)), np.unique(late.astype(dtype), return_inverse=True)):
+        assert a.tolist() == b.tolist()
     words = np.array(["b", "a", "b"])
     assert ours.classes_and_codes(words)[1].tolist() == [1, 0, 1]
     wide = np.array([info.min, info.max, info.min], dtype)

@@ -38,6 +38,7 @@ Stated = Literal["mean", "sum"]
 Name = str | int | float
 """A class as JSON can hold it."""
 
+_FEW = 32  # classes up to which labels are compared with each of them, which takes less time than choosing by a mask
 _INWARD = 4  # units in the last place by which an end of the box that is not exact is moved inward
 
 
@@ -122,6 +123,11 @@ class Objective:
         y = np.asarray(y)
         if y.dtype.kind not in "biufU":
             y = np.array(names_of(y), dtype=object)
+        if len(self.classes) <= _FEW:  # the last name that a label equals, as below
+            found = np.zeros(len(y), dtype=np.int8)
+            for k, name in enumerate(self.classes):
+                np.maximum(found, np.asarray(y == name, dtype=bool) * np.int8(k + 1), out=found)
+            return found.astype(int) - 1
         codes = np.full(len(y), -1)
         for k, name in enumerate(self.classes):
             codes[np.asarray(y == name)] = k
@@ -145,8 +151,9 @@ class Objective:
             return (Target(codes, weights, len(self.classes)),)
         found = []
         for positive, negative in self.machines:
-            here = weights if negative is None else np.where((codes == positive) | (codes == negative), weights, 0.0)
-            found.append(Target(np.where(codes == positive, 1.0, -1.0), here, 1))
+            all_of_them = negative is None or len(self.classes) == 2
+            here = weights if all_of_them else np.where((codes == positive) | (codes == negative), weights, 0.0)
+            found.append(Target(2.0 * (codes == positive) - 1.0, here, 1))
         return tuple(found)
 
     # -- value and derivatives --------------------------------------------------------------------------------------

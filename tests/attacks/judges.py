@@ -229,7 +229,9 @@ def smoothed(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     table, model = exact(X), e["model"]
     alpha = np.broadcast_to(np.asarray(e["alpha"], dtype=float), (len(table[0]),)).tolist()
     for k, name in enumerate(np.asarray(e["classes"]).tolist()):
-        mine = [(v, x) for v, x, label in zip(s, table, y.tolist()) if str(float(label)) == str(float(name))]
+        # Minus zero is zero: adding zero makes them one word, as all NaN are.
+        word = str(float(name) + 0.0)
+        mine = [(v, x) for v, x, label in zip(s, table, y.tolist()) if str(float(label) + 0.0) == word]
         want = []
         for j, a in enumerate(map(Fraction, alpha)):
             if model == "multinomial":

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import BayesianRidge
 
 from certifit.bayes import BayesianLinearRegression, Bumps, Powers
+from certifit.bayes._evidence import Spectral
 from certifit.certificates._data import digest_evidence
 from certifit.exceptions import ConvergenceWarning
 from certifit.linear_model import LinearRegression, Ridge
@@ -143,3 +144,22 @@ def test_perfect_and_empty_fits(y):
     m = BayesianLinearRegression().fit(X, y)
     np.testing.assert_allclose(m.predict(X), y, atol=1e-2)
     assert m.certificate_.holds
+
+
+@pytest.mark.parametrize(("n", "d"), [(9_001, 3), (4_097, 2), (30, 7), (5, 8), (1, 1)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_triangle_has_the_singular_values_of_all_rows(n, d, weighted):
+    """Blocks of rows, fewer rows than columns, columns of very different size: as by decomposing the rows at once."""
+    rng = np.random.default_rng(n)
+    Phi, y = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-6, 6, size=d), rng.normal(size=n)
+    weight = rng.integers(0, 4, n).astype(float) if weighted else None
+    found = Spectral.of(Phi, y, weight)
+    root = np.ones(n) if weight is None else np.sqrt(weight)
+    U, s, V = np.linalg.svd(Phi * root[:, None], full_matrices=False)
+    assert found.V.shape == V.shape
+    np.testing.assert_allclose(found.s, s, rtol=1e-10, atol=1e-13 * s.max())
+    np.testing.assert_allclose(
+        (found.s * found.z) @ found.V, (Phi * root[:, None]).T @ (root * y), rtol=1e-9, atol=1e-9
+    )
+    rest = root * y - U @ (U.T @ (root * y))
+    assert found.outside == pytest.approx(float(rest @ rest), rel=1e-9, abs=1e-12)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.certificates import Certificate, Data, issue
+from certifit.certificates.neighbors import Space
 from certifit.neighbors import CondensedNeighbors, KNeighborsClassifier, KNeighborsRegressor
 from tests.certificates.tampering import forged, reissued
 
@@ -160,3 +161,32 @@ def test_zero_with_and_without_a_sign_is_one_label():
     model = KNeighborsClassifier(n_neighbors=1).fit(np.array([[1.0], [1.0], [2.0]]), np.array([0.0, -0.0, 1.0]))
     assert model.certificate_.holds
     assert model.certificate_.unavoidable == 0
+
+
+@given(
+    st.integers(0, 10**6), st.sampled_from([1e-200, 1e-160, 1e-3, 1.0, 1e160, 1e200]), st.sampled_from([0.0, 1.0, 1e8])
+)
+def test_the_quick_look_passes_over_no_nearer_row(seed, unit, shift):
+    """Whatever is nearer in rational numbers is not cleared, from rows far from zero, of mixed sizes, and with copies."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 12)), int(rng.integers(1, 5))
+    rows = unit * (shift + rng.normal(size=(n, d)) * 10.0 ** rng.integers(-9, 3, size=(n, 1)))
+    rows[rng.integers(n)] = rows[rng.integers(n)]
+    space = Space(rows, "euclidean", weights=rng.choice([1e-30, 0.0, 1.0, 3.0], size=d) if seed % 2 else None)
+    listed = rng.integers(n, size=n)
+    high = space.bounds(rows[:, None], listed[:, None])[1][:, 0]
+    maybe = space.maybe_nearer(np.arange(n), high)
+    assert maybe.shape == (n, n)
+    for i, a in enumerate(listed):
+        nearer = [j for j in range(n) if space.key(rows[i], j) < space.key(rows[i], int(a))]
+        assert maybe[i, nearer].all()
+
+
+def test_the_quick_look_clears_what_is_far():
+    rows = np.random.default_rng(0).normal(size=(300, 4))
+    space = Space(rows, "euclidean")
+    assert space.maybe_nearer(np.arange(300), np.full(300, 1e-3)).sum() < 400
+    many = space.bounds(rows[:5, None], np.arange(15).reshape(5, 3))
+    for i in range(5):
+        one = space.bounds(rows[i], np.arange(3 * i, 3 * i + 3))
+        assert [part[i].tolist() for part in many] == [part.tolist() for part in one]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 
-from certifit.design import FoldMoments, FoldSums, FoldTable
+from certifit.design import FoldMoments, FoldSums, FoldTable, _folds
+from certifit.loops.gram import LANES
 from certifit.parallel import side_by_side
 
 SPLITTERS = {
@@ -106,3 +109,27 @@ def test_moments_do_not_depend_on_how_rows_lie():
         FoldMoments(FoldTable(A, Y, split, weights), True).training(0) for A in (X, np.asfortranarray(X))
     )
     np.testing.assert_allclose(by_columns, by_rows, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.skipif(not LANES, reason="the compiled loop needs AVX-512 or AVX2")
+@pytest.mark.parametrize("name", SPLITTERS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["float64", "float32", "by columns"])
+def test_moments_by_the_compiled_loop(monkeypatch, name, weighted, kind):
+    """Large tables are summed by the loop; the sums of one fold may be written over those of another."""
+    monkeypatch.setattr(_folds, "many_products", lambda n, d: True)
+    monkeypatch.setattr(_folds, "_NUMBERS", 100)  # several blocks
+    table = _table(name, weighted=weighted)
+    X = (
+        np.asfortranarray(table.X)
+        if kind == "by columns"
+        else table.X.astype("float32" if kind == "float32" else float)
+    )
+    table = replace(table, X=X)
+    moments = FoldMoments(table, True, map)
+    room = np.empty((X.shape[1] + table.y.shape[1] + 1,) * 2)
+    for k in range(len(table.folds)):
+        rows, Y, s = table.training(k)
+        A = np.column_stack([rows - moments.shift, Y - moments.target_shift, np.ones(len(rows))])
+        plain = A.T @ (A if s is None else A * s[:, None])
+        np.testing.assert_allclose(moments.training(k, room), plain, rtol=1e-10, atol=1e-9)

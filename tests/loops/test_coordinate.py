@@ -148,9 +148,10 @@ def test_centre():
     scale = np.array([1.0, 2.0, 0.5, 3.0])
     Z = (A - A.mean(axis=0)) / scale
     for road in (centre, centre.compiled, centre._plain):
-        G = np.empty((4, 4))
-        road(padded.T @ padded, A.mean(axis=0), 9.0, scale, G)
-        np.testing.assert_allclose(G, Z.T @ Z, atol=1e-12)
+        M = padded.T @ padded
+        road(M, A.mean(axis=0), 9.0, scale)
+        np.testing.assert_allclose(M[:4, :4], Z.T @ Z, atol=1e-12)
+        np.testing.assert_array_equal(M[4], padded.sum(axis=0))
 
 
 @pytest.mark.parametrize("positive", [False, True])

@@ -51,6 +51,16 @@ def test_a_first_row_far_away_costs_few_digits():
     assert scatter[0, 0] / total[0] == pytest.approx(exact, rel=1e-11)
 
 
+def test_plain_python_needs_no_vector_registers(monkeypatch):
+    """As on a new installation, where a small table is read before anything is compiled."""
+    rng = np.random.default_rng(2)
+    X, code = rng.normal(size=(90, 17)), np.arange(90) % 3
+    expected = plain(X, code, np.ones(90), 3)
+    monkeypatch.setattr(moments.class_moments, "pays", lambda *asked: False)
+    for a, b in zip(run(X, code, np.zeros(0), 3), expected):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+
+
 def test_nan_is_not_swallowed():
     X = np.array([[1.0, 2.0], [np.nan, 3.0], [2.0, 5.0]])
     _, mean, scatter = run(X, np.zeros(3, dtype=np.int64), np.zeros(0), 1)
@@ -93,3 +103,33 @@ def test_category_counts():
     out = np.zeros((2, 4))
     moments.category_counts(X, np.array([0, 0, 1]), np.array([1.0, 2.0, 3.0]), np.array([0, 2]), out)
     assert out.tolist() == [[1.0, 2.0, 0.0, 1.0], [0.0, 3.0, 3.0, 0.0]]
+
+
+@given(st.integers(0, 10_000), st.sampled_from([np.float64, np.float32]), st.integers(1, 20), st.integers(1, 5))
+def test_moments_of_many_columns(seed, dtype, K, pieces):
+    """Whole vectors of columns and parts of them, few and many classes, some without a row: as in longer precision."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(5, 5000)), int(rng.integers(1, 80))
+    X = (1e3 + rng.normal(size=(n, d))).astype(dtype)
+    code = rng.integers(0, K, n)
+    total, mean, scatter = run(X, code, np.zeros(0), K, pieces)
+    assert total.tolist() == np.bincount(code, minlength=K).tolist()
+    for c in range(K):
+        rows = X[code == c].astype(np.longdouble)
+        if len(rows):
+            np.testing.assert_allclose(mean[c], rows.mean(axis=0).astype(float), rtol=1e-14)
+            np.testing.assert_allclose(scatter[c], rows.var(axis=0).astype(float) * len(rows), rtol=1e-11, atol=1e-12)
+        else:
+            assert not np.any([mean[c], scatter[c]])
+
+
+def test_unbounded_numbers_show_in_any_column():
+    """NaN and infinity reach the sums of their own column and class, and no others."""
+    for bad in (np.nan, np.inf):
+        for j in range(11):
+            X = np.ones((40, 11))
+            X[17, j] = bad
+            code = np.arange(40) % 2
+            _, mean, scatter = run(X, code, np.zeros(0), 2)
+            assert (np.isfinite(scatter) == ((np.arange(11) != j) | (np.arange(2) != 1)[:, None])).all()
+            assert not np.isfinite(mean[1, j])

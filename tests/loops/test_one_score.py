@@ -10,9 +10,11 @@ from certifit.losses import Logistic, Poisson
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (4, 5), (7, 3), (502, 37)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("counts", [False, True])
-def test_sums_are_those_of_numpy(n, d, dtype, counts):
+@pytest.mark.parametrize("alike", [False, True])
+def test_sums_are_those_of_numpy(n, d, dtype, counts, alike):
     rng = np.random.default_rng(n)
     X, w, s = rng.normal(size=(n, d)).astype(dtype), rng.normal(size=d) / np.sqrt(d), rng.random(n)
+    s[:] = s[:1] if alike else s
     y = rng.poisson(2.0, n).astype(float) if counts else np.where(rng.random(n) < 0.5, 1.0, -1.0)
     Z, gradient = np.empty((n, 1)), np.zeros(d)
     X.flags.writeable = False
@@ -42,3 +44,21 @@ def test_means_of_any_size():
     value, total = one_score_pass(X, np.ones(2), np.ones(2), np.ones(1), 0.0, True, Z[:, 0], gradient)
     assert value == pytest.approx(np.exp(700.0))
     assert total == pytest.approx(np.exp(700.0))
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 30.0, 200.0])
+def test_small_losses_keep_their_digits(size):
+    """Rows far on the right side have losses far below rounding of 1; four of one weight share a logarithm."""
+    rng = np.random.default_rng(0)
+    X = size * (1.0 + rng.random((40, 1)))
+    X.flags.writeable = False
+    value, _ = one_score_pass(X, np.ones(40), np.full(40, 0.7), np.ones(1), 0.0, False, np.empty(40), np.zeros(1))
+    assert value == pytest.approx(0.7 * np.log1p(np.exp(-X[:, 0])).sum(), rel=1e-14)
+
+
+def test_a_score_that_is_no_number_shows():
+    X = np.array([[0.0], [np.nan], [1.0], [2.0]])
+    X.flags.writeable = False
+    for counts in (False, True):
+        found = one_score_pass(X, np.ones(4), np.ones(4), np.ones(1), 0.0, counts, np.empty(4), np.zeros(1))
+        assert np.isnan(found).all()

@@ -112,6 +112,18 @@ def test_sparse_rows_float32_dependent_and_wide_columns():
     _same(LogisticRegression(), {"C": [0.01, 1.0]}, X, y, cv=3, scoring="neg_log_loss")
 
 
+@pytest.mark.parametrize(("K", "sparse"), [(2, True), (4, False), (4, True)])
+def test_folds_whose_hessians_are_dear(K, sparse, monkeypatch):
+    monkeypatch.setattr("certifit.solvers.newton._DEAR", 0.0)
+    rng = np.random.default_rng(2)
+    X = scipy.sparse.random(150, 260, 0.1, format="csr", random_state=2)
+    y = (X @ rng.normal(size=(260, K)) + 0.5 * rng.gumbel(size=(150, K))).argmax(axis=1)
+    found = _same(
+        LogisticRegression(), {"C": [0.01, 1.0, 10.0]}, X if sparse else X.toarray(), y, scoring="neg_log_loss"
+    )
+    assert found.best_estimator_.solver_ == "quasi-newton"
+
+
 def test_many_rows_against_scikit_learn():
     X, y = _classes(30_000, 8)
     found = Search(LogisticRegression(), STRENGTHS, cv=4, scoring="neg_log_loss").fit(X, y)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from certifit._objective import Objective
-from certifit.design import as_design
+from certifit.design import CentredColumns, as_design
 from certifit.losses import Squared
 from certifit.regularizers import L1, mix_of_norms
 from certifit.solvers import Options, Task, coordinate, solve_coordinate
@@ -53,6 +53,30 @@ def test_every_road_leads_to_one_answer(ratio, positive, monkeypatch):
         assert f.converged, name
         assert task.value(*f.value) - least <= f.stats["gap"] + 1e-12
         assert f.stats["relative_gap"] <= 1e-9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ratio", [1.0, 0.3])
+def test_thin_sparse_columns_are_swept_as_they_are(ratio, weighted):
+    rng = np.random.default_rng(5)
+    X = scipy.sparse.random(80, 300, 0.04, format="csr", random_state=5)
+    objective = Objective(Squared(0.5), mix_of_norms(ratio), 0.05)
+    y, s = X @ rng.normal(size=300) + 0.1 * rng.normal(size=80), rng.uniform(0.5, 2.0, 80) if weighted else np.ones(80)
+    thin, dense = (Task(objective, as_design(rows), y, s) for rows in (X, X.toarray()))
+    strengths = np.geomspace(1.0, 0.05, 4)
+    found, known = (coordinate_path(t, Options(1e-11, trace=True), strengths) for t in (thin, dense))
+    assert found.stats["method"] == "coordinate descent, residual"
+    assert found.converged
+    assert found.stats["relative_gap"].max() <= 1e-11
+    assert found.trace[-1].gap <= 1e-11
+    np.testing.assert_allclose(found.value[0], known.value[0], atol=1e-4)
+    far = as_design(X + 100.0 * _ones(X))  # a column whose mean dwarfs its spread is centred, and so dense
+    assert not CentredColumns.of(far, None, True).thin
+
+
+def _ones(X):
+    """A stored one in the first column of every row."""
+    return scipy.sparse.csr_matrix((np.ones(80), (np.arange(80), np.zeros(80, dtype=int))), shape=X.shape)
 
 
 def test_agrees_with_proximal_gradient():

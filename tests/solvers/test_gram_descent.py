@@ -47,7 +47,7 @@ def test_residual_form_agrees():
     A, y, G, q, r2 = _data(1)
     penalty, state = _penalty(2.0, 10), GramState(np.zeros(10), q.copy(), r2)
     descend_gram(G, state, penalty, 1e-12, 1e-12)
-    found = descend_residual(CentredColumns.of(as_design(A), None, False), y, np.zeros(10), penalty, 1e-10)
+    found = descend_residual(CentredColumns.of(as_design(A), None, False), y, np.zeros(10), penalty, 1e-10).state
     assert found.gap <= 1e-10
     np.testing.assert_allclose(found.w, state.w, atol=1e-5)
 

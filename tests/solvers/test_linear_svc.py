@@ -4,11 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certifit.losses import get_loss
 from certifit.solvers import Options
-from certifit.solvers.linear_svc import linear_svc
+from certifit.solvers.linear_svc import _Corner, linear_svc
 
 
 def _task(seed, n=60, d=3):
@@ -79,3 +81,22 @@ def test_the_squared_hinge_ends_with_one_step_more():
     gaps = [linear_svc(*_task(seed), 1e-2, loss="squared_hinge").value.gap for seed in range(20)]
     assert max(gaps) <= 1e-2
     assert sum(gap <= 1e-8 for gap in gaps) >= 19
+
+
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_fewer_rows_than_columns_give_the_same_direction(sparse, loss, offset):
+    X, y, cost = _task(3, n=40, d=120)
+    X[20:22] = X[18:20]  # copies
+    corner = _Corner(scipy.sparse.csr_matrix(X) if sparse else X, y, cost, get_loss(loss), offset)
+    for h in (2.0, 1.5):
+        corner.look(h)
+        step, rows = corner.direction(), np.flatnonzero(corner.curvature)
+        assert 0 < len(rows) < 120
+        A = np.column_stack([X, np.ones(40)])[rows]
+        H = A.T @ (corner.curvature[rows, None] * A) + np.diag([1.0] * 120 + [0.0])
+        size = 121 if offset else 120
+        expected = -np.linalg.solve(H[:size, :size], corner.gradient[:size])
+        np.testing.assert_allclose(step[:size], expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())
+        corner.move(step, h)

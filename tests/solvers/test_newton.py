@@ -1,4 +1,4 @@
-"""The two gears of Newton's method, and the sum they work on."""
+"""The gears of Newton's method, and the sum they work on."""
 
 from dataclasses import replace
 
@@ -11,7 +11,8 @@ from certifit.design import as_design
 from certifit.linear_model import LogisticRegression
 from certifit.losses import Logistic, Poisson, Softmax
 from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
-from certifit.solvers import Options, Task, _smooth_sum
+from certifit.solvers import Options, Task, _cheap_metric, _smooth_sum, newton
+from certifit.solvers._cheap_metric import cheap_metric
 from certifit.solvers._separable import Separable, separable
 from certifit.solvers._smooth_sum import SmoothSum
 from certifit.solvers.newton import ON_A_SHARE, minimise, nearby_metric
@@ -95,6 +96,23 @@ def test_wide_logistic_fits_start_without_hessians_and_end_at_the_same_optimum(m
     np.testing.assert_allclose(quick.coef_, plain.coef_, atol=1e-7)
 
 
+def test_wide_logistic_fits_form_no_hessian_unless_conjugate_gradients_fail(monkeypatch):
+    rng = np.random.default_rng(5)
+    X, formed = rng.normal(size=(60, 250)), []
+    y, hessian = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0), SmoothSum.hessian
+    f = SmoothSum.of(Task(Objective(Logistic(), SquaredL2(0.5), 0.1), as_design(X), y))
+    monkeypatch.setattr(SmoothSum, "hessian", lambda *asked: formed.append(1) or hessian(*asked))
+    start = np.zeros((f.columns.width, 1))
+    with_none = minimise(f, start, 1e-12)
+    assert not formed
+    assert with_none.status == "converged"
+    monkeypatch.setattr(newton, "step_without_hessian", lambda X, bend, ridge, scale, g, share: np.full_like(g, np.nan))
+    assert minimise(f, start, 1e-12).status == "converged"
+    assert formed
+    monkeypatch.setattr(newton, "_near", lambda f, start, tol: start)
+    np.testing.assert_allclose(with_none.value, minimise(f, start, 1e-12).value, atol=1e-8)
+
+
 def test_hessians_of_many_classes_by_the_compiled_loop_are_those_of_numpy(monkeypatch):
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(9000, 60)), rng.integers(0, 5, 9000)
@@ -168,3 +186,60 @@ def test_a_metric_that_single_precision_cannot_tell_is_taken_in_double():
     f = SmoothSum.of(Task(Objective(Softmax(), Zero(), 0.0, classes=tuple("abc")), as_design(X), y))
     Z = rng.normal(size=(500, 3))
     np.testing.assert_array_equal(f.rough_metric(Z).factor.C, f.metric(f.hessian(Z)).factor.C)
+
+
+def _wide(n=600, d=220, outputs=1, sparse=False, strength=1.0):
+    """Many columns of unlike spread, some of them alike; labels with noise."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 12)) @ rng.normal(size=(12, d)) + 0.3 * rng.normal(size=(n, d))
+    X *= 10.0 ** rng.uniform(-1, 1, size=d)
+    if sparse:
+        X = X * (rng.random(X.shape) < 0.05)
+    Z = X / X.std(axis=0) @ rng.normal(size=(d, max(outputs, 2))) / 5 + rng.gumbel(size=(n, max(outputs, 2)))
+    y = Z.argmax(axis=1)
+    loss, classes = (Logistic(), None) if outputs == 1 else (Softmax(), tuple(range(outputs)))
+    objective = Objective(loss, SquaredL2(0.5), strength, classes=classes)
+    rows = as_design(scipy.sparse.csr_matrix(X) if sparse else X)
+    return SmoothSum.of(Task(objective, rows, 2.0 * y - 1.0 if outputs == 1 else y, rng.uniform(0.5, 2, n)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("outputs", [1, 5])
+def test_dear_hessians_are_done_without_and_the_optimum_is_the_same(outputs, sparse, monkeypatch):
+    f = _wide(outputs=outputs, sparse=sparse)
+    start = np.zeros((f.columns.width, outputs))
+    monkeypatch.setattr(newton, "_FEW", 0)
+    monkeypatch.setattr(newton, "_DEAR", np.inf)
+    exact = minimise(f, start, 1e-9)
+    assert exact.stats["method"] == newton.NEWTON
+    monkeypatch.setattr(newton, "_DEAR", 0.0)
+    monkeypatch.setattr(newton, "_HUGE", 0)  # no Hessian at all
+    monkeypatch.setattr(_cheap_metric, "_SPARSE", 0)  # the diagonal, the block where rows are dense
+    cheap = minimise(f, start, 1e-9, witness=True)
+    assert (cheap.stats["method"], cheap.status) == (newton.CHEAPLY, "converged")
+    assert f.evaluate(cheap.value)[0] <= f.evaluate(exact.value)[0] + 1e-9
+    G = f.evaluate(cheap.stats["witness"])[2]
+    assert f.proved(G, np.zeros_like(G)) <= 1e-9  # by the ridge alone
+
+
+def test_a_hessian_has_the_last_word_where_cheap_metrics_do_not_get_there(monkeypatch):
+    f = _wide(strength=1e-6)
+    monkeypatch.setattr(newton, "_FEW", 0)
+    monkeypatch.setattr(newton, "_DEAR", 0.0)
+    monkeypatch.setattr(newton, "_PATIENCE", 1)
+    monkeypatch.setattr(newton, "_A_HESSIAN", 0.0)
+    found = minimise(f, np.zeros((f.columns.width, 1)), 1e-12, Options(trace=True))
+    assert found.status == "converged"
+    assert found.stats["gap"] <= 1e-12
+    assert found.stats["n_iter"] == len(found.stats["trace"]) - 1
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_a_cheap_metric_where_all_is_alike_is_the_hessian(outputs):
+    f = _sum(outputs=outputs)
+    theta = np.zeros((4, outputs))
+    _, Z, G = f.evaluate(theta)
+    full = f.metric(f.hessian(Z)).solve(G)
+    np.testing.assert_allclose(cheap_metric(f, theta).solve(G), full, rtol=1e-7, atol=1e-12)
+    h = f.curvatures(Z + np.arange(outputs))
+    np.testing.assert_allclose(f.columns.squares(h), np.diag(f.columns.gram(h)), rtol=1e-12)

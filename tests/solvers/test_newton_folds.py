@@ -131,3 +131,17 @@ def test_rows_are_multiplied_alike_one_by_one_or_padded(k, alone, monkeypatch):
     rng = np.random.default_rng(k)
     rows, matrix = rng.normal(size=(k, 7)), rng.normal(size=(7, 5))
     np.testing.assert_allclose(_product(rows, matrix), rows @ matrix, rtol=1e-13, atol=1e-14)
+
+
+def test_wide_problems_end_at_the_same_minima_by_the_compiled_loop_or_in_numpy(monkeypatch):
+    rng = np.random.default_rng(6)
+    X, rows = rng.normal(size=(50, 120)), np.arange(50)
+    y = np.where(X[:, 0] + rng.normal(size=50) > 0, 1.0, -1.0)
+    table = FoldTable(X, y, [(rows[rows % 3 != k], rows[rows % 3 == k]) for k in range(3)])
+    monkeypatch.setattr("certifit.solvers.newton_folds._LOADED", 0)
+    monkeypatch.setattr("certifit.solvers.newton_folds._LARGE", 0)
+    loop = newton_folds(table, Logistic(), np.array([1.0, 0.1]), tol=1e-12)
+    monkeypatch.setattr("certifit.solvers.newton_folds._LOADED", np.inf)
+    monkeypatch.setattr("certifit.solvers.newton_folds._LARGE", np.inf)
+    plain = newton_folds(table, Logistic(), np.array([1.0, 0.1]), tol=1e-12)
+    np.testing.assert_allclose(loop.coef, plain.coef, atol=1e-7)

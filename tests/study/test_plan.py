@@ -32,6 +32,14 @@ def test_every_model_meets_every_fold_once_cheap_ones_first(rows):
     ] == plan.order()  # a model is never interrupted
 
 
+def test_several_workers_begin_with_what_takes_longest():
+    plan = plan_study(examine(table(40), "y"), None, 4, seed=1)
+    steps = plan.longest_first()
+    assert sorted(steps, key=lambda s: (s.model, s.fold)) == sorted(plan.steps(), key=lambda s: (s.model, s.fold))
+    seconds = [plan.seconds(plan.candidates[s.model]) for s in steps]
+    assert seconds == sorted(seconds, reverse=True)
+
+
 def test_the_plan_depends_on_the_table_and_the_seed_only():
     facts = examine(table(60), "y")
     one, two = (plan_study(facts, None, None, seed=3) for _ in range(2))

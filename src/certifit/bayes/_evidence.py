@@ -19,6 +19,7 @@ import scipy.optimize
 from certifit._types import Array
 from certifit.solvers import Solution, drive
 
+_ROWS = 4096  # of a block: it stays in a cache while it is reduced
 _FIXED_POINT_STEPS = 30  # of MacKay's, before a quasi-Newton method takes over
 
 
@@ -44,13 +45,21 @@ class Spectral:
 
     @classmethod
     def of(cls, Phi: Array, y: Array, weight: Array | None) -> Spectral:
-        root = np.ones(len(y)) if weight is None else np.sqrt(weight)
-        U, s, V = scipy.linalg.svd(Phi * root[:, None], full_matrices=False, check_finite=False)
-        ry = root * y
-        z = U.T @ ry
-        rest = ry - U @ z
-        total = float(len(y)) if weight is None else float(weight.sum())
-        return cls(V, s, z, float(rest @ rest), total, Phi.shape[1])
+        """Rows are first reduced to a triangle with the same singular values, (Φ | y) = Q R: a block at a time."""
+        n, d = Phi.shape
+        R: Any = np.empty((0, d + 1))
+        step = max(_ROWS, 4 * d)
+        for first in range(0, n, step):
+            part = slice(first, first + step)
+            rows = np.column_stack([Phi[part], y[part]])
+            if weight is not None:
+                rows *= np.sqrt(weight[part])[:, None]
+            R = np.linalg.qr(np.vstack([R, rows]), mode="r")
+        U, s, V = scipy.linalg.svd(R[:, :d], full_matrices=False, check_finite=False)
+        z = U.T @ R[:, d]
+        rest = R[:, d] - U @ z
+        total = float(n) if weight is None else float(weight.sum())
+        return cls(V, s, z, float(rest @ rest), total, d)
 
     def fit(self, alpha: float, lam: float) -> tuple[Array, float, float, float]:
         """Coefficients (spectral), their squared length, the squared error, and the effective parameters γ."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -245,8 +245,9 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         return scipy.stats.multivariate_normal(self.coef_, self.sigma_, allow_singular=True)
 
-    def _prove(self, Phi: Array, y: Array, sample_weight: Weights) -> tuple[Certificate, ...]:
+    def _prove(self, Phi: Array, y: Array, sample_weight: Weights) -> Iterator[Certificate]:
         data = Data.of(Phi, y, sample_weight)
+        digest = data.digest()
         shared = {"coef": self.coef_, "intercept": self.intercept_, "fit_intercept": bool(self.fit_intercept)}
         penalised = Objective(Squared(), SquaredL2(), self.lambda_ / self.alpha_, bool(self.fit_intercept))
         ridge = evidence_of(penalised, self.coef_, self.intercept_)
@@ -263,7 +264,5 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
             "free": free,
             "centre": self.X_offset_,
         }
-        return (
-            certificates.issue("least-squares", data, ridge),
-            certificates.issue("evidence-maximum", data, maximum),
-        )
+        yield certificates.issue("least-squares", data, ridge, digest=digest)
+        yield certificates.issue("evidence-maximum", data, maximum, digest=digest)

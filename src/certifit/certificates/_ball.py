@@ -26,13 +26,13 @@ import scipy.sparse
 import scipy.special
 
 from certifit._types import Array, Matrix, Numeric
+from certifit.certificates._blocks import ENTRIES, row_blocks, rows_of_block
 from certifit.certificates._long_sum import long_sum
 
 UNIT = 2.0**-53
 ETA = 2.0**-1070  # more than any error of underflow in one operation
 _ULPS = 4.0  # accuracy granted to exp, log and similar functions, in units in the last place
 _NARROW = 2.0**-10  # radii up to this let a function be computed once, at the middle
-_ENTRIES = 1 << 16  # of a block of rows: with a copy or two it stays in the cache of a core
 
 
 @cache
@@ -125,6 +125,13 @@ def _zero(radius: Array) -> bool:
     return radius.ndim == 0 and radius.dtype != object and radius == 0.0
 
 
+def _signs(x: Ball) -> bool:
+    """Whether all numbers are ±1, exactly; a look at the first one answers for most balls."""
+    if not _zero(x.rad) or x.exact or x.mid.size == 0 or abs(x.mid.flat[0]) != 1.0:
+        return False
+    return x.mid.ndim == 0 or bool(np.all(np.abs(x.mid) == 1.0))
+
+
 def rounded_up(radius: Numeric) -> Numeric:
     """A radius that also covers the rounding made in computing it (a dozen operations or fewer)."""
     return radius if is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + ETA
@@ -135,19 +142,6 @@ def _eta_unless_zero(x: Array) -> Array:
     return np.where(x != 0.0, ETA, 0.0)
 
 
-def rows_of_block(width: int) -> int:
-    return max(1, _ENTRIES // max(1, width))
-
-
-def row_blocks(n: int, width: int, least: int = 1) -> list[slice]:
-    """n rows of ``width`` numbers in blocks that a cache holds: a pass over a large table then costs one reading.
-
-    ``least`` are the fewest rows of a block, where a short one costs more than what leaves the cache.
-    """
-    step = max(least, rows_of_block(width))
-    return [slice(i, min(n, i + step)) for i in range(0, n, step)]
-
-
 def shares(size: Array, k: int) -> Array:
     """γₖ of sizes that are multiplied by anything later on: where that is less than the least float, it is not zero."""
     return np.asarray(gamma(k) * size + _eta_unless_zero(size))
@@ -156,8 +150,8 @@ def shares(size: Array, k: int) -> Array:
 def _products(A: Matrix, b: Array, v: Array) -> tuple[Array, Array]:
     """A @ b and |A| @ v in one read of A, without a full copy of |A|."""
     if scipy.sparse.issparse(A):
-        return np.asarray(A @ b), np.asarray(abs(A) @ v)
-    if np.ndim(A) != 2 or np.size(A) <= _ENTRIES:
+        return np.asarray(A @ b), np.asarray((A if A.data.min(initial=0.0) >= 0.0 else abs(A)) @ v)
+    if np.ndim(A) != 2 or np.size(A) <= ENTRIES:
         return np.asarray(A @ b), np.asarray(np.abs(A) @ v)
     mid, rad = (np.empty((len(A), *b.shape[1:])) for _ in range(2))
     room = np.empty((min(len(A), rows_of_block(A.shape[1])), A.shape[1]))
@@ -265,7 +259,14 @@ class Ball:
     def _rounded(self, mid: Array, rad: Numeric) -> Ball:
         if mid.dtype == object:
             return Ball(mid, rad)
-        return Ball(mid, rounded_up(rad + UNIT * np.abs(mid)))
+        if mid.ndim == 0 or np.ndim(rad) > mid.ndim:
+            return Ball(mid, rounded_up(rad + UNIT * np.abs(mid)))
+        room = np.abs(mid)  # the same in place: most of the time goes into memory that is taken anew
+        room *= UNIT
+        room += rad
+        room *= 1.0 + 16.0 * UNIT
+        room += ETA
+        return Ball(mid, room)
 
     def _meet(self, other: Numeric) -> tuple[Ball, Ball]:
         """Both operands as balls of one dtype: exact as soon as one of them is."""
@@ -287,6 +288,8 @@ class Ball:
 
     def __mul__(self, other: Numeric) -> Ball:
         self, other = self._meet(other)
+        if _signs(self) or _signs(other):  # such a product is not rounded
+            return Ball(np.asarray(self.mid * other.mid), other.rad if _signs(self) else self.rad)
         rad = 0.0 if _zero(other.rad) else np.abs(self.mid) * other.rad
         if not _zero(self.rad):
             rad = rad + (np.abs(other.mid) + other.rad) * self.rad
@@ -385,15 +388,19 @@ class Ball:
         spread = self._spread()
         if spread is None:
             return self.monotone(scipy.special.expit)
-        mid = scipy.special.expit(self.mid)
-        other = (1.0 - mid) + 2 * (_ULPS + 1) * UNIT  # not less than 1 − the exact value
-        return Ball(mid, rounded_up(mid * (spread * other + 2 * (_ULPS + 1) * UNIT)))
+        with np.errstate(all="ignore"):
+            # As e/(1 + e) or 1/(1 + e) for e = e^−|x|, which never overflows; NumPy's exp is vectorised, expit is not.
+            e = np.exp(-np.abs(self.mid))
+            share = 2 * (_ULPS + 2) * UNIT  # of e, and what the sum and the quotient are rounded by
+            mid = np.maximum(e, self.mid >= 0.0) / (1.0 + e)  # e ≤ 1; choosing by a mask takes several times as long
+            other = (1.0 - mid) + share  # not less than 1 − the exact value
+            return Ball(mid, rounded_up(mid * (spread * other + share)))
 
     def entropy(self) -> Ball:
         """−x log x, with 0 log 0 = 0; the ball is cut at zero."""
         if not self.exact and _zero(self.rad):
             x = np.maximum(self.mid, 0.0)
-            found = -x * np.log(np.where(x > 0.0, x, 1.0))
+            found = -x * np.log(x + (x == 0.0))
             return Ball(found, np.abs(found) * (2 * (_ULPS + 2) * UNIT) + _eta_unless_zero(found))
         low, high = self._outward()
         low = np.maximum(low, 0.0)
@@ -433,7 +440,7 @@ def _logaddexp(a: Ball, b: Ball) -> Ball:
         with np.errstate(all="ignore"):
             e = np.exp(-np.abs(b.mid))
             mid = np.maximum(b.mid, 0.0) + np.log1p(e)
-            slope = np.where(b.mid > 0.0, 1.0, e) / (1.0 + e)
+            slope = np.maximum(e, b.mid > 0.0) / (1.0 + e)  # e ≤ 1: one where b is positive
             return Ball(mid, rounded_up(slope * spread + mid * (4 * (_ULPS + 1) * UNIT)))
     low, high = np.logaddexp(a.lower, b.lower), np.logaddexp(a.upper, b.upper)
     slack = 2 * _ULPS * UNIT

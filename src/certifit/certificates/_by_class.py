@@ -15,6 +15,7 @@ from certifit.certificates._row_sums import sum_slack
 
 _ROWS = 4096  # rows recounted at a time: bounds the length of every sum, and the memory
 _ENTRIES = 1 << 15  # and entries: with a copy they stay in the cache of a core
+_VERY_FEW = 4  # classes up to which products with one vector a class are faster than with a matrix of so few rows
 _FEW = 32  # classes up to which a dense table of who is in which is faster than a sparse one
 
 
@@ -53,9 +54,9 @@ def present_classes(codes: Array) -> Array:
     return np.unique(codes[codes >= 0])
 
 
-def dense_blocks(X: Matrix, rigor: Rigor) -> Iterator[tuple[slice, Array]]:
+def dense_blocks(X: Matrix, rigor: Rigor, entries: int = _ENTRIES) -> Iterator[tuple[slice, Array]]:
     """Dense blocks of rows (exact rationals when asked)."""
-    step = min(_ROWS, max(256, _ENTRIES // max(1, X.shape[1])))
+    step = min(_ROWS, max(256, entries // max(1, X.shape[1])))
     for start in range(0, X.shape[0], step):
         rows = slice(start, min(start + step, X.shape[0]))
         block = X[rows].toarray() if scipy.sparse.issparse(X) else X[rows]
@@ -102,25 +103,59 @@ def _float_deviations(data: Data, values: Any, codes: Array, theta: Array) -> tu
     Σw|t| ≤ √(Σw Σwt²) bounds the rounding of Σwt, so that no absolute values are added up.
     """
     (K, d), n = theta.shape, len(codes)
-    first, second, longest, blocks = np.zeros((K, d)), np.zeros((K, d)), 0, 0
-    for rows, block in dense_blocks(values, "float"):
+    first, second, longest, blocks, room = np.zeros((K, d)), np.zeros((K, d)), 0, 0, np.empty((0, d))
+    for rows, block in dense_blocks(values, "float", 2 * _ENTRIES):
         mine, weight = codes[rows], None if data.sample_weight is None else data.sample_weight[rows]
-        if np.any(mine < 0):
+        if mine.min() < 0:
             block, weight = block[mine >= 0], None if weight is None else weight[mine >= 0]
             mine = mine[mine >= 0]
         member = _members(mine, weight, K)
-        T = theta.take(mine, axis=0)
+        room = room if len(room) >= len(mine) else np.empty((len(mine), d))
+        T = theta.take(mine, axis=0, out=room[: len(mine)], mode="clip")  # in place; no number is out of range
         np.subtract(block, T, out=T)
-        first += member @ T
+        first += _totals(member, T)
         np.square(T, out=T)
-        second += member @ T
-        longest, blocks = max(longest, len(T)), blocks + 1
+        second += _totals(member, T)
+        longest, blocks = max(longest, _most(mine)), blocks + 1
     whole = class_totals(data, codes, K, "float")
     slack, W = sum_slack(longest + blocks), whole.upper[:, None]
     tiny = ETA * (n + W)
     size = np.sqrt(W) * np.sqrt(second * (1.0 + 2 * slack) + tiny) * (1.0 + 16 * UNIT)
     full = (np.broadcast_to(part[:, None], (K, d)) for part in (whole.mid, np.broadcast_to(whole.rad, (K,))))
     return Ball(*full), Ball(first, slack * size + tiny), Ball(second, slack * second + tiny)
+
+
+def value_sums(data: Data, codes: Array, K: int, cells: Any, width: int) -> Ball:
+    """Per class the sums of w times the cells (rows, width) that ``cells`` makes of a block, in one read of the rows.
+
+    By products with the table of who is in which class. Where no cell is negative, as counts are, the sums themselves
+    bound their rounding.
+    """
+    sums, sizes, longest, blocks = np.zeros((K, width)), np.zeros((K, width)), 0, 0
+    for rows, block in dense_blocks(data.X, "float"):
+        mine, weight = codes[rows], None if data.sample_weight is None else data.sample_weight[rows]
+        table = cells(block, rows)
+        if mine.min() < 0:
+            table, weight = table[mine >= 0], None if weight is None else weight[mine >= 0]
+            mine = mine[mine >= 0]
+        member = _members(mine, weight, K)
+        part = _totals(member, table)
+        sums += part
+        sizes += part if table.min(initial=0.0) >= 0.0 else _totals(member, np.abs(table))
+        longest, blocks = max(longest, _most(mine)), blocks + 1
+    slack, tiny = sum_slack(longest + blocks), ETA * (len(codes) + class_totals(data, codes, K, "float").upper)
+    return Ball(sums, slack * sizes + tiny[:, None])
+
+
+def _most(codes: Array) -> int:
+    """The most rows of one class: as many terms have the longest sum, for adding a zero rounds nothing."""
+    return int(np.bincount(codes, minlength=1).max())
+
+
+def _totals(member: Any, table: Array) -> Array:
+    """The weighted sums of the rows of each class."""
+    few = isinstance(member, np.ndarray) and len(member) <= _VERY_FEW
+    return np.stack([w @ table for w in member]) if few else np.asarray(member @ table)
 
 
 def _members(codes: Array, weight: Array | None, K: int) -> Any:

@@ -11,15 +11,17 @@ import scipy.linalg
 import scipy.sparse
 
 from certifit._types import Array, Bools, Matrix
-from certifit.certificates._ball import ETA, UNIT, Ball, gamma, row_blocks, shifted, to_float
+from certifit.certificates._ball import ETA, UNIT, Ball, gamma, shifted, to_float
+from certifit.certificates._blocks import row_blocks
 from certifit.certificates._row_sums import BlockSums, block_sums, dot_t
 
 _LIGHT = -900  # rows whose weight is below 2^−900 of the largest are left out of H, which only makes H smaller
 _TAME = 1e60  # squared lengths of columns up to this, and down to its reciprocal, neither overflow nor vanish
 _VANISHED = 1e-220  # more than underflow takes of a product of such columns, once their lengths are about one
-_PRODUCT = 1024  # rows below which a product of columns costs more to begin and to end than to do
+_PRODUCT = 1024, 3072  # the least and the most rows of a product of columns, which costs to begin and to end
+_CELLS = 1 << 19  # and about as many numbers in the block of rows
 _SLIGHT = 2.0**-10  # of a root: rows of less than a millionth of the largest weight
-_SAMPLE = 2048  # rows from which the middle of a table is taken
+_LEAST, _SAMPLE, _ROWS_A_COLUMN = 256, 2048, 8  # the least, the most and the usual rows for the middle of a table
 _FAINT = 2.0**-400  # a column this small after scaling has lost digits to underflow: no factor
 
 
@@ -95,7 +97,7 @@ class Frame:
     def _equal_products(self) -> tuple[Array, Ball | None]:
         """Where all rows weigh the same: products of the columns as they are, and their sums with ones and with ρ."""
         (n, d), p, rho = self.table.shape, len(self.level), self._widened
-        moved, parts, found = bool(np.any(self.centre)), row_blocks(n, d, _PRODUCT), np.zeros((p, p))
+        moved, parts, found = bool(np.any(self.centre)), product_blocks(n, d), np.zeros((p, p))
         rows = parts[0].stop if parts else 0
         room, ones = np.empty((rows if moved else 0, d)), np.ones((p - d, rows))
         sums = None if rho is None else BlockSums(rho, d, rows)
@@ -116,40 +118,44 @@ class Frame:
         """Columns times √s, then √s itself: their products, and their sums with ρ/√s.
 
         By Cauchy and Schwarz the lengths of these columns bound what is unknown of |A|ᵀρ, without another read. Rows of
-        slight weight, by which ρ is not divided, are added by themselves.
+        slight weight, by which ρ is not divided, are added by themselves. The column √s, and the sum of ρ that belongs
+        to it, are kept apart from the table: rows of d + 1 numbers are slower to form and to multiply than rows of d.
         """
         (n, d), p, rho = self.table.shape, len(self.level), self._widened
-        moved, parts, found = bool(np.any(self.centre)), row_blocks(n, p, _PRODUCT), np.zeros((p, p))
+        moved, parts, found = bool(np.any(self.centre)), product_blocks(n, d), np.zeros((p, p))
         rows = parts[0].stop if parts else 0
         slight = self.root < _SLIGHT
         over = np.divide(1.0, self.root, out=np.zeros(n), where=~slight)[:, None]
-        # The quotient, and √s A, are rounded too.
-        push = (
-            Ball(np.empty((n, 0))) if rho is None else Ball(rho.mid * over, (rho.rad + 4 * UNIT * abs(rho.mid)) * over)
-        )
-        sums, room = BlockSums(push, p, rows), np.empty((rows, p))
+        push = Ball(np.empty((n, 0)))
+        if rho is not None:
+            lost = np.abs(rho.mid)
+            lost *= 4 * UNIT  # the quotient, and √s A, are rounded too
+            lost += rho.rad
+            lost *= over
+            push = Ball(rho.mid * over, lost)
+        sums, room = BlockSums(push, d, rows), np.empty((rows, d))
         for part in parts:
-            B, A, root = room[: part.stop - part.start], self.table[part], self.root[part, None]
-            A = np.subtract(A, self.centre, out=B[:, :d]) if moved else A
-            np.multiply(A, root, out=B[:, :d])
-            B[:, d:] = root
+            B, A, root = room[: part.stop - part.start], self.table[part], self.root[part]
+            A = np.subtract(A, self.centre, out=B) if moved else A
+            np.multiply(A, root[:, None], out=B)
             sums.add(part, B)
-            found += B.T @ B  # NumPy forms half of it
+            found[:d, :d] += B.T @ B  # NumPy forms half of it
+            found[d:, :d] += root @ B
+        found[:d, d:], found[d:, d:] = found[d:, :d].T, self.root @ self.root
         if rho is None:
             return found, None
-        lengths = np.sqrt(np.diag(found) * (1.0 + 4 * gamma(n + 12)) + n * ETA)
+        lengths = np.sqrt(np.diag(found)[:d] * (1.0 + 4 * gamma(n + 12)) + n * ETA)
         pull, some = sums.finish(lengths), np.flatnonzero(slight)
         lost = ETA * (n * lengths[:, None] + np.abs(push.mid).sum(axis=0))  # of factors, by underflow
         pull = Ball(pull.mid, pull.rad + lost)
         if len(some):
-            pull = pull + block_sums(self._blocks_of(some), rho[some], p)
-        return found, pull
+            pull = pull + block_sums(self._blocks_of(some), rho[some], d)
+        return found, self._with_total(pull, rho)
 
     def _blocks_of(self, some: Array) -> Iterator[tuple[slice, Array]]:
-        """Some rows of A at level zero, in blocks."""
-        for part in row_blocks(len(some), len(self.level)):
-            A = self.table[some[part]] - self.centre
-            yield part, np.column_stack([A, np.ones(len(A))]) if self.fit_intercept else A
+        """Some rows of the columns of A at level zero, in blocks."""
+        for part in row_blocks(len(some), len(self.centre)):
+            yield part, self.table[some[part]] - self.centre
 
     @cached_property
     def _widened(self) -> Ball | None:
@@ -157,7 +163,11 @@ class Frame:
         rho = self.residuals
         if rho is None or rho.exact:
             return None
-        return Ball(rho.mid, (rho.rad * (1.0 + 4 * UNIT) + 3 * UNIT * np.abs(rho.mid)) + ETA)
+        rad = np.abs(rho.mid)
+        rad *= 3 * UNIT
+        rad += rho.rad * (1.0 + 4 * UNIT)
+        rad += ETA
+        return Ball(rho.mid, rad)
 
     def _with_total(self, q: Ball, rho: Ball) -> Ball:
         """The sums of columns times ρ, and those of the column of ones, if there is one."""
@@ -261,13 +271,21 @@ class Frame:
         return shifted(Ball(q.mid, q.rad + lost), (self.level - self.power)[:, None])
 
 
+def product_blocks(n: int, d: int) -> list[slice]:
+    """n rows of d numbers in blocks for products of columns."""
+    least, most = _PRODUCT
+    return row_blocks(n, d, min(most, max(least, _CELLS // max(1, d))))
+
+
 def middle(X: Array, root: Array) -> Array:
-    """Means of the columns, from some thousand rows: any centre serves, and near the middle H is conditioned best.
+    """Means of the columns, from some of the rows: any centre serves, and near the middle H is conditioned best.
 
     Zero, which saves a copy of the table, where the squares of means over deviations sum to no more than one: that
     makes the condition number of the columns and the ones at most (3 + √5)/2 times as large.
     """
-    some = slice(None, None, max(1, len(X) // _SAMPLE))
+    # The squares of errors of means over deviations sum to about one over the rows for each column.
+    enough = min(_SAMPLE, max(_LEAST, _ROWS_A_COLUMN * X.shape[1]))
+    some = slice(None, None, max(1, len(X) // enough))
     for rows in (some, slice(None)):
         square = np.square(root[rows])
         if square.sum() > 0:

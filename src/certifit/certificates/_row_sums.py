@@ -9,20 +9,8 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Numeric
-from certifit.certificates._ball import (
-    ETA,
-    UNIT,
-    Ball,
-    ball,
-    dot,
-    gamma,
-    is_exact,
-    rationals,
-    rounded_up,
-    row_blocks,
-    rows_of_block,
-    shares,
-)
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, is_exact, rationals, rounded_up, shares
+from certifit.certificates._blocks import row_blocks, rows_of_block
 
 _RUN = 64  # rows that are added up first in a long sum of rows
 
@@ -75,7 +63,11 @@ class BlockSums:
         self.n, self.b = n, b.mid.reshape(n, t)
         # Additions in a run, over the runs and what is left of a block, and over the blocks; and the product itself.
         k = min(step, _RUN) + (step // _RUN + 1) + (n // max(1, step) + 1) + 1
-        inner = np.broadcast_to(shares(np.abs(b.mid), k + 2) + b.rad, b.mid.shape)
+        inner = np.abs(b.mid)  # `shares` and the radius, in place: memory taken anew is what takes time
+        some = inner != 0.0
+        inner *= gamma(k + 2)
+        np.add(inner, ETA, out=inner, where=some)
+        inner += b.rad
         self.inner, self.shape = inner.reshape(n, t), (width, *b.mid.shape[1:])
         self.mid, self.rad = (np.zeros((width, t)) for _ in range(2))
 

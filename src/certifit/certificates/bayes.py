@@ -25,6 +25,7 @@ from certifit.certificates._ball import Ball, ball, dot, rationals
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._frame import rounded
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates._row_sums import dot_t
 from certifit.certificates._schema import FINITE, FLAG, LABELS, NUMBER, RECORD, WHOLE, word
 from certifit.certificates.counts import category_columns
 from certifit.certificates.spectrum import centred_scatter, frobenius
@@ -192,10 +193,10 @@ def _moments(data: Data, evidence: Evidence, w: Array) -> tuple[Ball, Ball, Ball
     rows, y, s, w = known
     e = Ball(y) - dot(rows, w) - float(evidence["intercept"])
     es = e * s
-    slope, squares = (Ball(rows) * es.reshape(-1, 1)).sum(axis=0), (e * es).sum()
+    slope, squares = dot_t(rows, es), (e * es).sum()
     if offset:
         left, weight = es.sum(), Ball(s).sum()
-        slope = slope - (Ball(rows) * Ball(s).reshape(-1, 1)).sum(axis=0) * (left / weight)
+        slope = slope - dot_t(rows, Ball(s)) * (left / weight)
         squares = squares - left.square() / weight
     floats = [rounded(v) if v.exact else v for v in (squares, slope)]
     return S, floats[0].maximum(0.0), floats[1], total

@@ -24,6 +24,7 @@ from certifit.certificates._by_class import (
     dense_blocks,
     deviation_sums,
     present_classes,
+    value_sums,
 )
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._figures import above
@@ -172,8 +173,9 @@ class GaussianCounts(Kind):
 # -- Discrete cells -------------------------------------------------------------------------------------
 def count_cells(data: Data, codes: Array, K: int, cells: Any, width: int, rigor: Rigor) -> Ball:
     """Σ w · cells(block) per class; ``cells`` turns a block of X into a (rows, width) matrix of counts."""
-    zero = rationals(np.zeros(width)) if rigor == "exact" else np.zeros(width)
-    sums = [Ball(zero)] * K
+    if rigor != "exact":
+        return value_sums(data, codes, K, cells, width)
+    sums = [Ball(rationals(np.zeros(width)))] * K
     for rows, block in dense_blocks(data.X, "float"):
         table = cells(block, rows)
         for c in present_classes(codes[rows]):
@@ -299,7 +301,8 @@ class SmoothedCounts(Kind):
         classes, codes, known = read_classes(data, evidence)
         if not known.holds:
             return Proof({}, (known,))
-        if not np.all(np.isfinite(data.X.data if scipy.sparse.issparse(data.X) else data.X)):
+        values = data.X.data if scipy.sparse.issparse(data.X) else data.X
+        if not (np.isfinite(values.sum()) or np.all(np.isfinite(values))):  # a finite sum has no other terms
             raise ValueError("the data are not finite")
         if evidence["model"] == "categorical":
             # Before arrays of that width are made: evidence may name any number of categories.

@@ -14,6 +14,7 @@ horizon backward induction is repeated with rounding bounds; there γ may be 1.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,29 +37,43 @@ class Model:
         X = data.X if scipy.sparse.issparse(data.X) else scipy.sparse.csr_matrix(data.X)
         y = data.real_targets()
         self.n = X.shape[1] - 1
-        number = np.asarray(X[:, [0]].todense()).ravel()
-        self.P = X[:, 1:].tocsr()
+        self._table = X
+        number = np.asarray(X @ np.eye(1, self.n + 1)[0])  # exact: one number, and zeros
         self.rewards, self.discount = y, float(discount)
         self.state = number.astype(np.int64)
         if self.n < 1 or y.shape != number.shape or not np.all(np.isfinite(y)):
             raise ValueError("one finite reward for every state and action")
         if not np.all((self.state == number) & (self.state >= 0) & (self.state < self.n)):
             raise ValueError("a row names no state")
-        if np.any(np.diff(self.state) < 0) or len(np.unique(self.state)) != self.n:
+        steps = np.diff(self.state, prepend=-1)
+        self.first = np.flatnonzero(steps)
+        if np.any(steps < 0) or len(self.first) != self.n:
             raise ValueError("every state has its rows, in the order of the states")
-        if not (np.all(np.isfinite(self.P.data)) and np.all(self.P.data >= 0)):
+        finite = np.isfinite(X.data.sum()) or np.all(np.isfinite(X.data))
+        if not (finite and X.data.min(initial=0.0) >= 0.0):  # nor are the numbers of states
             raise ValueError("probabilities are not negative")
-        self.total = dot(self.P, np.ones(self.n))
+        self.total = self._expected(Ball(np.ones(self.n)))
         off = np.abs(self.total.mid - 1.0) + self.total.rad
         if not np.all(off <= (2.0 * self.n + 4.0) * 2.0**-52):
             raise ValueError("probabilities sum to one")
         if not 0.0 <= self.discount <= 1.0:
             raise ValueError("the discount lies between 0 and 1")
-        self.first = np.flatnonzero(np.diff(self.state, prepend=-1))
+        self.longest = int((np.diff(X.indptr) - (number != 0.0)).max(initial=0))  # probabilities that are not zero
 
-    def choices(self, V: Ball) -> Ball:
-        """r + γPV for every state and action."""
-        return Ball(self.rewards) + dot(self.P, V) / self.total * self.discount
+    @cached_property
+    def P(self) -> Any:
+        """The probabilities alone: a copy, which products do without (`_expected`)."""
+        return self._table[:, 1:].tocsr()
+
+    def _expected(self, V: Ball, rows: Array | None = None) -> Ball:
+        """P V, of all rows or some; the column of the numbers of states meets a zero."""
+        table = self._table if rows is None else self._table[rows]
+        return dot(table, Ball(np.append(0.0, V.mid), np.append(0.0, np.broadcast_to(V.rad, V.shape))))
+
+    def choices(self, V: Ball, rows: Array | None = None) -> Ball:
+        """r + γPV for every state and action, or those of some rows."""
+        rewards, total = (self.rewards, self.total) if rows is None else (self.rewards[rows], self.total[rows])
+        return Ball(rewards) + self._expected(V, rows) / total * self.discount
 
     def best(self, Q: Ball) -> Ball:
         """The largest in every state."""
@@ -91,7 +106,7 @@ def bellman_bounds(model: Model, V: Array) -> tuple[Array, Array]:
 def policy_bound(model: Model, rows: Array, U: Array) -> Array:
     """A proved lower bound of the value of a policy in every state."""
     ball = Ball(_vector(U, model.n))
-    TU = model.choices(ball)[rows]
+    TU = model.choices(ball, rows)
     return (TU + _rest(model, float((TU - ball).lower.min()))).lower
 
 
@@ -190,8 +205,7 @@ def _most(high: Array, low: Array) -> float:
 
 def _room(model: Model, size: float) -> float:
     """Room for another machine, whose products are rounded otherwise: a few units of the values, times 1/(1 − γ)."""
-    longest = int(np.diff(model.P.indptr).max(initial=0))
-    return (longest + 8.0) * 2.0**-52 * size / (1.0 - model.discount)
+    return (model.longest + 8.0) * 2.0**-52 * size / (1.0 - model.discount)
 
 
 def _stated(value: float, room: float) -> Any:

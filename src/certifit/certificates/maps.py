@@ -17,7 +17,8 @@ import scipy.sparse
 
 from certifit._objective import Objective
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, rationals, row_blocks, to_float
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma, rationals, to_float
+from certifit.certificates._blocks import row_blocks
 from certifit.certificates._data import Data, Evidence, Rigor
 from certifit.certificates._row_sums import dot_t
 from certifit.certificates.gram import BALLS, GramSource, centre_of

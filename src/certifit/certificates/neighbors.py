@@ -9,6 +9,7 @@ cosine and whole-power minkowski distances that settles every case. Ties go to t
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -83,7 +84,10 @@ class Space:
         return self.metric in ("cosine", "chebyshev") or (self.power == int(self.power) and self.power <= _EXACT_POWER)
 
     def bounds(self, q: Array, rows: Array | slice = slice(None)) -> tuple[Array, Array]:
-        """Enclosures of the reduced distances of the scaled rows; as wide as can be beyond the range of floats."""
+        """Enclosures of the reduced distances of the scaled rows; as wide as can be beyond the range of floats.
+
+        For many q at once, each with as many rows of its own: q (m, 1, d) and rows (m, k); not by cosine.
+        """
         X = self._points[rows]
         with np.errstate(all="ignore"):
             if self.metric == "cosine":
@@ -91,14 +95,41 @@ class Space:
             q = q * self.scale
             gap = np.abs(X - q)
             if self.metric == "chebyshev":
-                value, error = (self.w * gap).max(axis=1), gamma(4)
+                value, error = (self.w * gap).max(axis=-1), gamma(4)
             else:
                 parts = gap if self.power == 1.0 else gap * gap if self.power == 2.0 else gap**self.power
-                value, error = (self.w * parts).sum(axis=1), gamma(self.d + 16 + int(np.ceil(self.power)))
+                value, error = (self.w * parts).sum(axis=-1), gamma(self.d + 16 + int(np.ceil(self.power)))
             lost = 4.0 * self.d * _LOST * (1.0 + float(np.max(self.w, initial=0.0)))  # a weight magnifies underflow
             low, high = value * (1.0 - error) - lost, value * (1.0 + error) + lost
         fine = np.isfinite(low) & np.isfinite(high)
         return np.where(fine, low, 0.0), np.where(fine, high, np.inf)
+
+    def maybe_nearer(self, rows: Array, radii: Array) -> Array:
+        """Which rows (m, n) may be nearer to ``rows`` (m,) than ``radii`` (m,); reduced euclidean distances.
+
+        ‖x − q‖² = ‖x‖² + ‖q‖² − 2 x·q, one product of matrices for all, is off by some roundings of ‖x‖² + ‖q‖². The
+        squared lengths are two more terms of that product: adding them afterwards would be two more passes.
+        """
+        left, right = self._weighted
+        with np.errstate(all="ignore"):
+            low = left[rows] @ right
+            lost = 8.0 * self.d * _LOST * (1.0 + float(np.max(self.w, initial=0.0)))
+            far = low >= (radii + lost)[:, None]
+        return np.asarray(np.logical_not(far, out=far))
+
+    @cached_property
+    def _weighted(self) -> tuple[Array, Array]:
+        """Rows (n, d + 2) and columns (d + 2, n) whose products are squared distances.
+
+        The squared lengths among them are less by what rounding may do to a distance: each length is off by γ₍d₊₃₎ of
+        itself, and the product of d + 2 terms by γ₍d₊₃₎ of ‖x‖² + ‖q‖² + 2|x·q|, which is at most twice ‖x‖² + ‖q‖².
+        """
+        with np.errstate(all="ignore"):
+            heavy = self.w * self._points
+            sizes = (1.0 - gamma(4 * self.d + 32)) * (heavy * self._points).sum(axis=1)
+        ones = np.ones(len(sizes))
+        left = np.column_stack([-2.0 * self._points, sizes, ones])
+        return left, np.ascontiguousarray(np.column_stack([heavy, ones, sizes]).T)
 
     def _cosine_bounds(self, X: Array, q: Array) -> tuple[Array, Array]:
         sizes = (self.w * X * X).sum(axis=1), float((self.w * q * q).sum())
@@ -425,6 +456,8 @@ class Condensed(Kind):
         if space.metric == "cosine":
             raise ValueError("rows at cosine distance zero need not be equal")
         kept = whole_rows(evidence["prototypes"], len(space.X))
+        if kept.ndim != 1:
+            raise ValueError("the prototypes are one list of row numbers")
         codes = np.unique(data.y, return_inverse=True)[1].ravel()
         target = codes[_first_twins(space.X, space.w)]
         agree = sum(self._same(space, i, kept, codes, int(target[i])) for i in range(len(space.X)))

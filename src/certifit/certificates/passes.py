@@ -196,8 +196,9 @@ class Passes(Statistic):
         if wrong is None:
             value, slope = loss.value_slope(z, y)
         else:
-            zb = Ball(z, wrong)
-            value, slope = (self._noted(k, b) for k, b in ((1, loss.value(zb, Ball(y))), (2, _slope(loss, zb, y))))
+            # Counts have an array of radii: products with ones are exact, but how rows are parted must not show.
+            zb, yb = Ball(z, wrong), Ball(y, 0.0 if loss.targets == "sign" else np.zeros(len(y)))
+            value, slope = (self._noted(k, b) for k, b in ((1, loss.value(zb, yb)), (2, _slope(loss, zb, yb))))
         curve = loss.curvature(z, y)
         if weight is not None:
             value, slope, curve = value * weight, slope * weight, curve * weight
@@ -321,8 +322,8 @@ def _entropy(mass: Array, objective: Objective) -> Ball:
     return Ball(found)
 
 
-def _slope(loss: Any, z: Ball, y: Array) -> Ball:
-    return ball(loss.slope(z, Ball(y)))
+def _slope(loss: Any, z: Ball, y: Any) -> Ball:
+    return ball(loss.slope(z, ball(y)))
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from certifit._types import Array, Record
-from certifit.certificates._ball import Ball, gamma, row_blocks
+from certifit.certificates._ball import Ball, gamma
+from certifit.certificates._blocks import row_blocks, rows_of_block
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._row_sums import block_sums
@@ -125,16 +126,28 @@ def _prove_run(case: Case, part: Evidence, eta: float, name: str) -> tuple[int, 
     k = sum(times.tolist())  # whole numbers of any size: 64 bits might wrap around
     c = np.asarray(part["class_weights"], dtype=float)[y[rows]]
     steps = Ball(np.where(y[rows] == 1, times, -times).astype(float)) * c * eta
-    width = X.shape[1] + offset
-    blocks = ((at, padded(X[rows[at]], offset)) for at in row_blocks(len(rows), width))
-    both = Ball(np.column_stack([steps.mid, np.zeros(len(rows))]), np.column_stack([steps.rad, np.abs(steps.mid)]))
-    moved = block_sums(blocks, both, width)
+    known = np.broadcast_to(steps.rad, steps.shape)
+    both = Ball(np.column_stack([steps.mid, np.zeros(len(rows))]), np.column_stack([known, np.abs(steps.mid)]))
+    moved = _added(X, rows, both, offset)
     goal = moved[:, 0] + np.asarray(part["start"], dtype=float)
     # k additions, each rounded: the weights never exceeded the start plus the sum of all steps.
     reach = np.abs(part["start"]) + moved.rad[:, 1]
     slack = goal.rad + 2.0 * gamma(2 * k + 4) * reach + 1e-300
     near = bool(np.all(np.abs(goal.mid - part["coef"]) <= slack)) and bool(np.all(np.isfinite(slack)))
     return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
+
+
+def _added(X: Array, rows: Array, both: Ball, offset: bool) -> Ball:
+    """The sums of these rows times the numbers ``both``, and of the numbers themselves for the offset."""
+    d = X.shape[1]
+    room = np.empty((min(len(rows), rows_of_block(d)), d))
+    parts = row_blocks(len(rows), d)  # no row is out of range: that was looked at
+    blocks = ((at, X.take(rows[at], axis=0, out=room[: at.stop - at.start], mode="clip")) for at in parts)
+    moved = block_sums(blocks, both, d)
+    if not offset:
+        return moved
+    totals = [both[:, t].sum() for t in range(2)]
+    return Ball(np.vstack([moved.mid, [b.mid for b in totals]]), np.vstack([moved.rad, [b.rad for b in totals]]))
 
 
 def _prove_bound(case: Case, part: Evidence, eta: float, name: str) -> tuple[float, tuple[Check, ...]]:

@@ -7,18 +7,20 @@ offset). It is never formed as a whole; only the gathered columns are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.design._design import Design
 from certifit.design._linalg import powers_of_two
 from certifit.design._products import transposed_product
 
 _DENSE = 40_000_000  # entries up to which gathered sparse columns are made dense
 _GATHERED = 2_000  # columns that a working set is expected to hold
+_THIN = 0.05  # share of numbers other than zero up to which columns are best left sparse
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,27 @@ class CentredColumns:
             Z = Z * (self.root if Z.ndim == 1 else self.root[:, None])
         return Z
 
-    def gather(self, which: Array) -> Block:
-        """The columns ``which`` of A, scaled by powers of two to a norm near one."""
+    @cached_property
+    def _by_column(self) -> Matrix:
+        """Sparse X, column by column."""
+        return self.design.X.tocsc().astype(float, copy=False)
+
+    @cached_property
+    def thin(self) -> bool:
+        """Whether few numbers are not zero, and no mean dwarfs a spread, so that sparse columns lose no digits."""
+        X = self.design.X
+        if not self.design.is_sparse or X.nnz > _THIN * X.shape[0] * X.shape[1]:
+            return False
+        s = np.ones(X.shape[0]) if self.root is None else self.root**2
+        squares = np.asarray(X.multiply(X).T @ s).ravel()
+        return self.mean is None or bool(np.all(self.total * self.mean**2 <= 0.5 * squares))
+
+    def gather(self, which: Array, thin: bool = False) -> Block:
+        """The columns ``which`` of A, scaled by powers of two to a norm near one; ``thin`` ones stay sparse."""
         n, d = self.shape
         X = self.design.X
         mean = np.zeros(len(which)) if self.mean is None else self.mean[which]
-        if not self.design.is_sparse or n * min(d, _GATHERED) <= _DENSE:
+        if not self.design.is_sparse or (n * min(d, _GATHERED) <= _DENSE and not thin):
             D = np.asfortranarray(X[:, which].toarray() if self.design.is_sparse else X[:, which])
             if self.mean is not None:
                 D -= mean
@@ -86,7 +103,7 @@ class CentredColumns:
             scale = powers_of_two(np.sqrt(np.einsum("ij,ij->j", D, D)))
             D /= scale
             return Block(D, None, None, scale, self.total)
-        part = X.tocsc()[:, which].astype(float)
+        part = self._by_column[:, which]
         root = np.ones(n) if self.root is None else self.root
         squares = np.asarray(part.multiply(part).T @ root**2).ravel() - self.total * mean**2
         scale = powers_of_two(np.sqrt(np.maximum(squares, 0.0)))

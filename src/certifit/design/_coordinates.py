@@ -167,6 +167,17 @@ class Coordinates:
             G[d, d] = h.sum()
         return G
 
+    def squares(self, h: Array) -> Array:
+        """The diagonal of `gram`."""
+        if self.design.is_sparse:  # about the mean, of rows that are not centred
+            inner, total = _squares(self.design.X, h), h.sum()
+            sums = np.asarray(self.design.X.T @ h).ravel()
+            inner = np.maximum(inner - 2.0 * self.mean * sums + self.mean**2 * total, 0.0) / self.scale**2
+            return np.append(inner, total) if self.fit_intercept else inner
+        return np.asarray(
+            sum_over_rows(lambda rows: (h[rows] @ np.square(self.rows(rows)),), (len(h), self.width), _BLOCK)[0]
+        )
+
     def inverse_root(self, h: Array) -> Array | None:
         """T with (Aᵀ diag(h) A)⁻¹ = T Tᵀ; None where the columns depend on each other."""
         G = self.gram(h)

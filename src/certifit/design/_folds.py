@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property, partial, reduce
+from operator import iadd, sub
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from certifit._types import Array, Matrix
+from certifit.design._gram_pass import GramSum, many_products
 
 Fold = tuple[Array, Array]
 
 _ROWS = 2048  # rows per block: a block of a hundred columns stays in cache
+_NUMBERS = 1 << 17  # numbers of a copied block that stays in a core's cache
 _CANCELLED = 1e-6  # fraction of a column's size that training rows must keep after the subtraction
 _CELLS = 64  # more kinds of rows than this are not worth while
 
@@ -199,12 +201,16 @@ class FoldSums(Generic[S]):
     @cached_property
     def total(self) -> S:
         """Sums over all rows."""
-        return reduce(add, self.own) if self.own and self.table.number is not None else self.tally(slice(None))
+        if not self.own or self.table.number is None:
+            return self.tally(slice(None))
+        first, *others = self.own
+        # What was added up once can take the rest: fresh memory of that size takes longer than the sums.
+        return reduce(iadd, others[1:], first + others[0]) if others else first
 
-    def training(self, k: int) -> S:
-        """Sums over the training rows of fold k."""
+    def training(self, k: int, less: Callable[[S, S], S] = sub) -> S:
+        """Sums over the training rows of fold k; ``less`` takes those of its other rows from the total."""
         if self.shared:
-            rest: S = self.total - self.own[k]
+            rest: S = less(self.total, self.own[k])
             if self.trusted is None or self.trusted(rest, self.total):
                 return rest
         return self.tally(self.table.folds[k][0])
@@ -240,11 +246,13 @@ class FoldMoments:
         self.table, self.fit_intercept = table, fit_intercept
         self.shift = X[some].mean(axis=0, dtype=float) if fit_intercept else np.zeros(X.shape[1])
         self.target_shift = Y[some].mean(axis=0) if fit_intercept else np.zeros(Y.shape[1])
+        self._compiled = X.dtype.kind == "f" and many_products(*X.shape)
+        self._rooms = GramSum.rooms(len(table.folds), X.shape[1] + Y.shape[1]) if self._compiled else []
         self.sums = FoldSums(table, self._tally, _trusted, walk)
 
-    def training(self, k: int) -> Array:
-        """M of the training rows of fold k."""
-        return np.asarray(self.sums.training(k))
+    def training(self, k: int, room: Array | None = None) -> Array:
+        """M of the training rows of fold k; ``room``: memory that it may be written to."""
+        return np.asarray(self.sums.training(k, partial(np.subtract, out=room)))
 
     def offset(self, coef: Array, mean: Array, target: Array) -> Array:
         """Offsets of ``coef`` (..., t, d), given ``mean`` and ``target``, those of the shifted rows and targets."""
@@ -254,8 +262,10 @@ class FoldMoments:
 
     def _tally(self, rows: Rows) -> Array:
         X, Y, weights = self.table.X, self.table.y, self.table.weights
-        d, t = X.shape[1], Y.shape[1]
         index = np.arange(len(X))[rows] if isinstance(rows, slice) else rows
+        if self._compiled:
+            return self._by_loop(index)
+        d, t = X.shape[1], Y.shape[1]
         total: Array | None = None  # zeros of that size would take longer to touch than a product to add
         # Columns lie as they do in X: to copy them the other way round takes longer than to read them.
         buffer = np.empty((min(_ROWS, max(len(index), 1)), d + t + 1), order="F" if X.flags.f_contiguous else "C")
@@ -270,6 +280,21 @@ class FoldMoments:
             product: Array = block.T @ block
             total = product if total is None else np.add(total, product, out=total)
         return np.zeros((d + t + 1, d + t + 1)) if total is None else total
+
+    def _by_loop(self, index: Array) -> Array:
+        """The same by the compiled loop, which needs rows that lie one after the other."""
+        X, d = self.table.X, self.table.X.shape[1]
+        R = self.table.y[index] - self.target_shift
+        weights = np.empty(0) if self.table.weights is None else self.table.weights[index]
+        room, step = self._rooms.pop() if self._rooms else None, max(16, _NUMBERS // d)
+        sums = GramSum(self.shift, R.shape[1], len(weights) > 0, room=room)
+        block = np.empty((min(step, len(index)), d))
+        for i in range(0, len(index), step):
+            part = slice(i, i + step)
+            some = X[rows_of(index[part])]
+            np.copyto(block[: len(some)], some)
+            sums.add(block[: len(some)], R[part], weights[part])
+        return sums.whole()
 
 
 def _trusted(rest: Array, total: Array) -> bool:

@@ -103,6 +103,7 @@ class GramSum:
     """(X − c)ᵀS(X − c | R | 1) summed over rows that come in parts, by the compiled loop.
 
     ``dtype`` is the precision in which a block of rows is multiplied; float32 suits rows of float32, and is rough.
+    ``room`` is memory for the sums (see `rooms`).
 
     Examples
     --------
@@ -112,15 +113,26 @@ class GramSum:
     [4.0, 4.0, 2.0]
     """
 
-    def __init__(self, shift: Array, targets: int, weighted: bool, dtype: type = np.float64) -> None:
+    def __init__(
+        self, shift: Array, targets: int, weighted: bool, dtype: type = np.float64, room: Array | None = None
+    ) -> None:
         from certifit.loops.gram import gram_rows, panels
 
         count, panel, width = panels(len(shift) + targets + 1, dtype == np.float32)
         shape = count, max(16, min(_ROWS, _PACKED // width)), panel
         self.shift, self.targets = read_only(shift.astype(dtype, copy=False)), targets
         self._loop = gram_rows
-        self.sums, self._left = _aligned(np.float64, width, width), _aligned(dtype, *shape)
+        self.sums = _aligned(np.float64, width, width) if room is None else room
+        self._left = _aligned(dtype, *shape)
         self._right = _aligned(dtype, *shape) if weighted else self._left
+
+    @staticmethod
+    def rooms(count: int, columns: int) -> list[Array]:
+        """Memory for the sums of so many, with so many columns of X and R together: one piece is faster to touch."""
+        from certifit.loops.gram import panels
+
+        width = panels(columns + 1)[2]
+        return list(_aligned(np.float64, count, width, width))
 
     def add(self, X: Array, R: Array, weights: Array, folding: tuple[Array, ...] = _NO_PRINTS) -> None:
         """Take more rows (n, d), C-ordered, in either precision; ``weights`` of length 0 means ones.
@@ -131,13 +143,16 @@ class GramSum:
         given = *map(read_only, (X, R, weights)), self.shift, self._left, self._right, self.sums
         self._loop(*given, *folding)
 
-    def parts(self) -> tuple[Array, Array, Array]:
-        """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
+    def whole(self) -> Array:
+        """(X − c | R | 1)ᵀS(X − c | R | 1): a view of the sums."""
         from certifit.loops.gram import symmetric
 
-        d, t = len(self.shift), self.targets
-        found = symmetric(self.sums, d, self._left.shape[2])
-        return found[:d].copy(), found[d : d + t].T.copy(), found[d + t].copy()
+        return symmetric(self.sums, len(self.shift), self._left.shape[2], self.targets)
+
+    def parts(self) -> tuple[Array, Array, Array]:
+        """(X − c)ᵀS(X − c), (X − c)ᵀSR and (X − c)ᵀS1."""
+        found, d = self.whole(), len(self.shift)
+        return found[:d, :d].copy(), found[:d, d:-1].copy(), found[:d, -1].copy()
 
 
 class GramBeside:

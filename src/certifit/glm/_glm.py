@@ -37,7 +37,7 @@ from certifit.losses import (
 from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.resampling import CannotShare, FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
-from certifit.solvers.dual import duality_proof, evidence_of
+from certifit.solvers.dual import dual_point, duality_proof, evidence_of, local_bound_suits
 from certifit.solvers.existence import rising_direction
 from certifit.solvers.smooth import solve_smooth
 
@@ -204,9 +204,9 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         self.trace_ = solution.trace
         self._loss, self._reader = loss, reader
         self._statistics = {} if self.alpha > 0 else self._describe(X, y, weights, shift)
-        fitted = self.coef_, np.array(self.intercept_)
+        fitted, witness = (self.coef_, np.array(self.intercept_)), solution.stats.get("witness")
         self._promise_certificates(
-            partial(_certificates, X, y, sample_weight, shift, objective, fitted), X, y, sample_weight, shift
+            partial(_certificates, X, y, sample_weight, shift, objective, fitted, witness), X, y, sample_weight, shift
         )
         return self
 
@@ -224,7 +224,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         )
         unbounded = strength == 0.0 and isinstance(loss, (Poisson, Binomial))
         start, null = self._start(task, reader)
-        solution = solve_smooth(task, options, start, null=null, ask_existence=unbounded)
+        far = not local_bound_suits(task.objective, task.design)
+        solution = solve_smooth(task, options, start, null=null, ask_existence=unbounded, witness=far)
         if unbounded and not solution.stats["exists"]:
             self._refuse_runaway(task.design.X, task.y, task.s, isinstance(loss, Binomial))
         if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
@@ -496,11 +497,19 @@ def _read_offset(offset: Any, exposure: Any, link: str, rows: int) -> Array | No
 
 
 def _certificates(
-    X: Matrix, y: Array, sample_weight: Weights, shift: Array | None, objective: Objective, fitted: tuple[Array, Array]
+    X: Matrix,
+    y: Array,
+    sample_weight: Weights,
+    shift: Array | None,
+    objective: Objective,
+    fitted: tuple[Array, Array],
+    witness: tuple[Array, Array] | None,
 ) -> tuple[Certificate, ...]:
     data, evidence = Data.of(X, y, sample_weight, shift), evidence_of(objective, *fitted)
     if not objective.loss.self_concordant:
         return (issue("stationary", data, evidence),)
-    if isinstance(objective.regularizer, (SquaredL2, Zero)):
+    if isinstance(objective.regularizer, (SquaredL2, Zero)) and local_bound_suits(objective, X):
         return (issue("local", data, evidence),)
+    if witness is not None:
+        return (issue("duality", data, evidence | {"dual": dual_point(objective, data, *witness)}),)
     return (duality_proof(objective, data, evidence),)

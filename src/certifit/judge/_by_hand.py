@@ -27,7 +27,7 @@ from certifit.losses import EpsilonInsensitive, FamilyLoss, Loss, Softmax, Squar
 from certifit.regularizers import Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.solvers import Options, Task
 from certifit.solvers.balance import balance
-from certifit.solvers.dual import best_first, dual_point, evidence_of
+from certifit.solvers.dual import best_first, dual_point, evidence_of, local_bound_suits
 from certifit.solvers.smooth import solve_smooth
 from certifit.svm import LinearSVR
 from certifit.svm._evidence import hinge_objective, machine_evidence
@@ -115,7 +115,8 @@ def certify_coefficients(
     if kind == Squared() and whole:
         return issue("least-squares", data, evidence)
     best = _best(objective, data, float(lam))
-    if kind.self_concordant and isinstance(penalty, (Zero, SquaredL2)):
+    near_by = isinstance(penalty, (Zero, SquaredL2)) and local_bound_suits(objective, data.X)
+    if kind.self_concordant and near_by:
         return issue("local", data, evidence | {"witness_coef": best[0], "witness_intercept": best[1]})
     # Feasible dual points: of our own fit, and of the answer that is judged.
     duals = [dual_point(objective, data, *best[:2]), dual_point(objective, data, W, offset)]

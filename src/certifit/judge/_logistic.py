@@ -18,7 +18,7 @@ from certifit.judge._svm import judge_hinge
 from certifit.losses import Logistic, Softmax
 from certifit.regularizers import Zero, mix_of_norms
 from certifit.solvers import Options, Task
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import dual_point, evidence_of, local_bound_suits
 from certifit.solvers.smooth import solve_smooth
 
 
@@ -58,7 +58,7 @@ def judge_logistic(
     objective = Objective(loss, regularizer, strength, offset, names_of(classes), weighed, padding=pad)
     W, at = _best(objective, data, np.searchsorted(classes, np.asarray(data.y)), factors, coef.shape)
     evidence = evidence_of(objective, coef, b) | {"witness_coef": W, "witness_intercept": at, "model": name}
-    if two and ratio == 0:
+    if two and ratio == 0 and local_bound_suits(objective, data.X):
         return issue("local", data, evidence, rigor)
     return issue("duality", data, evidence | {"dual": dual_point(objective, data, W, at)}, rigor)
 

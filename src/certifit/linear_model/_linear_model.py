@@ -34,7 +34,7 @@ from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, 
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.choose import choose_solver, solver_names
-from certifit.solvers.dual import duality_proof, evidence_of
+from certifit.solvers.dual import duality_proof, evidence_of, local_bound_suits
 
 
 def _loss(spec: Any) -> EvaluationLoss:
@@ -270,7 +270,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         evidence = evidence_of(objective, self.coef_, self.intercept_)
         if plain:
             return (issue("least-squares", data, evidence),)
-        if loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
+        near_by = isinstance(regularizer, (Zero, SquaredL2)) and local_bound_suits(objective, data.X)
+        if loss.self_concordant and near_by:
             near = issue("local", data, evidence)
             if np.isfinite(near.figures.get("gap", np.inf)) or isinstance(regularizer, Zero):
                 return (near,)

@@ -36,7 +36,7 @@ from certifit.losses import Asymmetric, Logistic, Softmax
 from certifit.regularizers import Regularizer, SquaredL2, Zero, mix_of_norms
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import dual_point, evidence_of, local_bound_suits
 from certifit.solvers.smooth import solve_smooth
 
 _FINEST = 1e-20  # gap, as a fraction of the null model, below which Newton's method has nothing left to find
@@ -225,10 +225,11 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         if self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape:
             start = dense(self.coef_).astype(float), self.intercept_.astype(float)
         options = Options(max(self.tol**2 / 10, _FINEST), self.max_iter, self.time_budget, self.trace)
+        by_duality = task.outputs > 1 or not local_bound_suits(task.objective, task.design)
         if self.max_iter == 0 and start is None:
             solution = _no_step(task)
         else:
-            solution = solve_smooth(task, options, start, ask_existence=True, witness=task.outputs > 1)
+            solution = solve_smooth(task, options, start, ask_existence=True, witness=by_duality)
         if not _looks_finite(solution, task.design):
             used = np.flatnonzero(task.s > 0)
             self._refuse_separable(task.design.X[used], y[used])
@@ -289,7 +290,8 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         def by_duality(digest: str | None = None) -> Certificate:
             return issue("duality", data, evidence | {"dual": dual_point(objective, data, W, b)}, digest=digest)
 
-        if len(self.classes_) > 2 or not isinstance(objective.regularizer, (SquaredL2, Zero)):
+        smooth = isinstance(objective.regularizer, (SquaredL2, Zero))
+        if len(self.classes_) > 2 or not smooth or not local_bound_suits(objective, data.X):
             yield by_duality()
             return
         near = issue("local", data, evidence)

@@ -30,7 +30,7 @@ from certifit.losses import Hinge, Logistic, Loss, PerceptronLoss, Squared, Squa
 from certifit.regularizers import Regularizer, Zero, mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers.choose import choose_solver
-from certifit.solvers.dual import best_first, dual_point, evidence_of
+from certifit.solvers.dual import best_first, dual_point, evidence_of, local_bound_suits
 
 _LOSSES: dict[str, Loss] = {
     "hinge": Hinge(),
@@ -94,10 +94,8 @@ class _ProvedWalk(Certified):
             plain = evidence_of(Objective(Squared(), Zero(), 0.0, objective.fit_intercept), coef, self.intercept_)
             return (issue("least-squares", data, plain),)
         W, b, slopes = _best(objective, data, evidence["coef"], evidence["intercept"])
-        smooth = (
-            len(coef) == 1 and isinstance(objective.loss, Logistic) and objective.regularizer.name in ("l2", "none")
-        )
-        if smooth:
+        smooth = isinstance(objective.loss, Logistic) and objective.regularizer.name in ("l2", "none")
+        if len(coef) == 1 and smooth and local_bound_suits(objective, data.X):
             return (issue("local", data, evidence | {"witness_coef": W, "witness_intercept": b}),)
         duals = [
             dual_point(objective, data, evidence["coef"], evidence["intercept"]),

@@ -18,6 +18,7 @@ _SETTINGS: Any = config  # its names are made at run time
 AFTER = 1.0  # seconds of compiling, per file of loops, before anything is said
 WORDS = {
     "active_set": "the lasso",
+    "conjugate_gradients": "logistic regression",
     "coordinate": "coordinate descent",
     "decisions": "planning",
     "density": "kernel density",

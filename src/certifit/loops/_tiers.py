@@ -96,9 +96,9 @@ def tiered(seconds: Callable[..., float], plain: Callable[..., Any] | None = Non
     return lambda compiled: Tiered(compiled, seconds, plain)
 
 
-def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A loop as plain Python, together with the loops of its file that it calls."""
-    names: dict[str, Any] = dict(function.__globals__)
+def interpreted(function: Callable[..., Any], **instead: Any) -> Callable[..., Any]:
+    """A loop as plain Python, together with the loops of its file that it calls, with other values of some names."""
+    names: dict[str, Any] = function.__globals__ | instead
     for name, value in function.__globals__.items():
         loop = value.compiled if isinstance(value, Tiered) else value
         f = getattr(loop, "py_func", None)

@@ -199,21 +199,22 @@ def take(G, rows, out):
             out[a, b] = G[i, rows[b]]
 
 
-def _centre(M, mean, total, scale, G):
-    np.multiply.outer(total * mean, mean, out=G)  # in place: fresh memory of that size takes longer than the numbers
-    np.subtract(M[: len(G), : len(G)], G, out=G)
-    G *= (1.0 / scale)[:, None]
-    G /= scale
+def _centre(M, mean, total, scale):
+    part = M[: len(mean), : len(mean)]
+    part -= np.multiply.outer(total * mean, mean)
+    part *= (1.0 / scale)[:, None]
+    part /= scale
 
 
-@tiered(lambda M, mean, total, scale, G: 1e-8 * G.size, _centre)
+@tiered(lambda M, mean, total, scale: 1e-8 * M.size, _centre)
 @njit(nogil=True)
-def centre(M, mean, total, scale, G):
-    """G = (M − total · mean meanᵀ) / (scale scaleᵀ), for the leading block of M."""
-    for i in range(len(G)):
-        a, b = total * mean[i], 1.0 / scale[i]
-        for j in range(len(G)):
-            G[i, j] = (M[i, j] - a * mean[j]) * b / scale[j]
+def centre(M, mean, total, scale):
+    """(M − total · mean meanᵀ) / (scale scaleᵀ) in place of the leading block of M, as wide as ``mean`` is long."""
+    d = len(mean)
+    for i in range(d):
+        row, a, b = M[i], total * mean[i], 1.0 / scale[i]
+        for j in range(d):
+            row[j] = (row[j] - a * mean[j]) * b / scale[j]
 
 
 @tiered(lambda G, q, m, rows, move: 2e-7 * m * len(rows))
@@ -310,7 +311,7 @@ def warm() -> None:
     cd_gram(G, A.T @ y, w.copy(), 2, l1, l2, False, order, 1, 0.0)
     cd_blocks(G, A.T @ y, w.copy(), l1, l2, False, order, 2, 1, 1)
     gap(w, A.T @ y, 1.0, l1, l2, False)
-    centre(G, w, 3.0, np.ones(2), np.empty((2, 2)))
+    centre(G.copy(), w, 3.0, np.ones(2))
     cd_rows(G, np.zeros((2, 1)), np.zeros((2, 1)), l1, l2)
     take(G, order, np.empty((2, 2)))
     follow(G, A.T @ y, 2, order, np.ones(2))

@@ -40,6 +40,7 @@ from certifit.loops._vectors import LANES, ask_for, filled, intrinsic
 
 _TALL = LANES or 4
 _WIDE = LANES or 4
+_AT_ONCE = 4  # panels that are mirrored at a time
 
 
 def _tile(tall: int, vectors: int) -> Any:
@@ -332,22 +333,27 @@ def fold_lines(lines, of_line, of_word, exponent, lowest, prints):
     return carries
 
 
-def symmetric(out: Array, columns: int, panel: int) -> Array:
-    """(X − c | R | 1)ᵀS(X − c) from what `gram_rows` has added up, for X of so many columns and panels so wide.
+def symmetric(out: Array, columns: int, panel: int, targets: int = 0) -> Array:
+    """(X − c | R | 1)ᵀS(X − c | R | 1) in place, from what `gram_rows` has added up there; more rows may follow.
 
-    Among columns that fill whole panels it is what stands on and above the diagonal; of the others, whole rows.
+    ``columns`` and ``targets`` are those of X and R. Among columns of X that fill whole panels, sums stand on and above
+    the diagonal; of the others, of the targets and of the ones, whole rows.
 
     Examples
     --------
-    >>> symmetric(np.array([[1.0, 2.0], [0.0, 3.0]]), 2, 2)
-    array([[1., 2.],
-           [2., 3.]])
+    >>> symmetric(np.array([[1.0, 2.0, 5.0], [0.0, 3.0, 6.0], [5.0, 6.0, 7.0]]), 2, 2)
+    array([[1., 2., 5.],
+           [2., 3., 6.],
+           [5., 6., 7.]])
     """
-    found, whole = out[:, :columns].copy(), columns // panel * panel
-    found[:whole, whole:] = out[whole:columns, :whole].T
-    corner = found[:whole, :whole]
-    np.copyto(corner, corner.T.copy(), where=np.tri(whole, k=-1, dtype=bool))
-    return found
+    whole, every, step = columns // panel * panel, columns + targets + 1, _AT_ONCE * panel
+    out[:whole, whole:every] = out[whole:every, :whole].T
+    for first in range(0, whole, step):  # blocks that stay in a cache, as seen from either side
+        last = min(first + step, whole)
+        out[last:whole, first:last] = out[first:last, last:whole].T
+        block = out[first:last, first:last]
+        np.copyto(block, block.T.copy(), where=np.tri(last - first, k=-1, dtype=bool))
+    return out[:every, :every]
 
 
 def panels(columns: int, narrow: bool = False) -> tuple[int, int, int]:

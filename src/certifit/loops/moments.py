@@ -5,19 +5,108 @@ Stability. Rows are taken in blocks. Inside a block the deviations from the clas
 is merged by the update of Chan, Golub and LeVeque. Sums are therefore at most a block long, and columns such as
 10⁸ ± 1 keep their variance to nearly all digits.
 
+Rows without weights are listed by class first: the sums of a class then stay in vector registers while its rows go by,
+which is as fast as memory is read, in either precision. As in `certifit.loops.gram`, that part is written in LLVM's
+language.
+
 Convention: ``total`` (K,) is the weight per class, ``mean`` (K, d), ``scatter`` (K, d) = Σ w (x − mean)²; ``rest``
 (K, d) is what rounding took from the means.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
 
 from certifit._types import Array
 from certifit.loops._jit import njit
-from certifit.loops._tiers import tiered
+from certifit.loops._tiers import interpreted, tiered
+from certifit.loops._vectors import LANES, ask_for, intrinsic
 
 _BLOCK = 2048
+_LANES = LANES or 1
+_CLASSES = 16  # up to which rows are listed by class: of more, each has few rows in a block
+_VECTORS = 4  # whose sums and squares, means and rows fit into sixteen registers
+_I64 = ir.IntType(64)
+
+
+def _listed(vectors: int) -> Any:
+    """Σ (x − mean) and its squares over ``count`` rows[c] of X, of so many vectors of columns, written to s[c], q[c].
+
+    The vectors stand side by side from column j on; the last begins at column ``end``, and may overlap. Rows that lie a
+    block further on are asked for, because rows of one class do not lie in the order in which memory is read ahead.
+    """
+
+    def tile(context, X, rows, count, mean, c, j, end, s, q):
+        whole = types.intp
+        return types.void(X, rows, whole, mean, whole, whole, whole, s, q), emit
+
+    def emit(context, build, signature, args):
+        X, rows, mean, s, q = (context.make_array(signature.args[k])(context, build, args[k]) for k in (0, 1, 3, 7, 8))
+        count, c, j, end = (args[k] for k in (2, 4, 5, 6))
+        single = signature.args[0].dtype == types.float32
+        wide = ir.VectorType(ir.DoubleType(), _LANES)
+        stored = ir.VectorType(ir.FloatType(), _LANES) if single else wide
+        places = [*(build.add(j, _I64(_LANES * k)) for k in range(vectors - 1)), end]
+        square = cgutils.get_or_insert_function(
+            build.module, ir.FunctionType(wide, [wide] * 3), f"llvm.fma.v{_LANES}f64"
+        )
+
+        def at(table, row, place, kind):
+            start = build.add(build.mul(row, build.extract_value(table.shape, 1)), place)
+            return build.bitcast(build.gep(table.data, [start]), kind.as_pointer())
+
+        ahead = build.mul(_I64(_BLOCK), build.extract_value(X.shape, 1))
+        mine = build.gep(rows.data, [build.mul(c, build.extract_value(rows.shape, 1))])
+
+        means = [build.load(at(mean, c, place, wide), align=8) for place in places]
+        none = ir.Constant(wide, None)
+        sums, squares = ([cgutils.alloca_once_value(build, none) for _ in places] for _ in range(2))
+        with cgutils.for_range(build, count) as loop:
+            i = build.load(build.gep(mine, [loop.index]))
+            for place, middle, total, size in zip(places, means, sums, squares):
+                x = build.load(at(X, i, place, stored), align=4)
+                ask_for(build, build.bitcast(at(X, i, build.add(place, ahead), stored), ir.IntType(8).as_pointer()))
+                t = build.fsub(build.fpext(x, wide) if single else x, middle)
+                build.store(build.fadd(build.load(total), t), total)
+                build.store(build.call(square, [t, t, build.load(size)]), size)
+        for place, total, size in zip(places, sums, squares):
+            build.store(build.load(total), at(s, c, place, wide), align=8)
+            build.store(build.load(size), at(q, c, place, wide), align=8)
+        return context.get_dummy_value()
+
+    return intrinsic(tile)
+
+
+_one, _two, _three, _four = (_listed(vectors) for vectors in range(1, _VECTORS + 1))
+
+
+@njit()
+def _deviations(X, code, start, stop, mean, w, s, q, rows):
+    """Weights w, sums s and squares q of the deviations of rows start to stop from ``mean``, class by class."""
+    K, d = mean.shape
+    count = np.zeros(K, np.int64)
+    for i in range(start, stop):
+        c = code[i]
+        rows[c, count[c]] = i
+        count[c] += 1
+    for c in range(K):
+        w[c] = count[c]
+        for j in range(0, d if count[c] > 0 else 0, _VECTORS * _LANES):
+            left = min(_VECTORS, (d - j + _LANES - 1) // _LANES)
+            end = min(j + (left - 1) * _LANES, d - _LANES)
+            if left == 1:
+                _one(X, rows, count[c], mean, c, j, end, s, q)
+            elif left == 2:
+                _two(X, rows, count[c], mean, c, j, end, s, q)
+            elif left == 3:
+                _three(X, rows, count[c], mean, c, j, end, s, q)
+            else:
+                _four(X, rows, count[c], mean, c, j, end, s, q)
 
 
 @njit()
@@ -62,7 +151,12 @@ def _first_rows(X, code, weight, total, mean):
                 break
 
 
-@tiered(lambda X, code, weight, total, mean, rest, scatter: 1e-6 * X.size)
+def _row_by_row(*asked):
+    """`class_moments` in plain Python, which has no vector registers."""
+    interpreted(class_moments.compiled.py_func, _LANES=1)(*asked)
+
+
+@tiered(lambda X, code, weight, total, mean, rest, scatter: 1e-6 * X.size, _row_by_row)
 @njit(nogil=True, fastmath={"contract"})
 def class_moments(X, code, weight, total, mean, rest, scatter):
     """Add rows X with class ``code`` to ``total``, ``mean`` (and its ``rest``) and ``scatter``, which begin as zeros.
@@ -77,9 +171,13 @@ def class_moments(X, code, weight, total, mean, rest, scatter):
     q = np.zeros((K, d))
     unit = weight.shape[0] == 0
     size = max(_BLOCK, 8 * K)
+    by_class = unit and 1 < _LANES <= d and K <= _CLASSES
+    rows = np.empty((K, min(n, size) if by_class else 0), np.int64)
     for start in range(0, n, size):
         stop = min(n, start + size)
-        if unit:
+        if by_class:
+            _deviations(X, code, start, stop, mean, w, s, q, rows)
+        elif unit:
             for i in range(start, stop):
                 c = code[i]
                 w[c] += 1.0
@@ -139,7 +237,7 @@ def gaussian_scores(X, mean, half_precision, constant, out):
 
 
 @tiered(lambda X, mean, half_precision, constant, out: 5e-7 * X.size * len(constant))
-@njit(fastmath={"reassoc", "contract"})
+@njit(nogil=True, fastmath={"reassoc", "contract"})
 def gaussian_labels(X, mean, half_precision, constant, out):
     """out[i] = the class of the largest Gaussian score (the first of equals); returns how many rows had none.
 

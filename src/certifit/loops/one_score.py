@@ -8,21 +8,22 @@ from __future__ import annotations
 import numpy as np
 
 from certifit.loops._jit import njit
+from certifit.loops._vectors import LINE, fetch
 
 _CAP = 700.0  # beyond it exp overflows; no minimiser is there
+_AHEAD = 8192  # bytes of X that are asked for ahead: the exponentials between the rows hide them from the processor
 
 
 @njit()
 def _loss(z, y, counts):
-    """The loss, without what does not depend on z, and its slope; no exponential overflows."""
+    """(l, e, slope) of a loss l + log(1 + e), without what does not depend on z; no exponential overflows."""
     if counts:
         mean = np.exp(min(z, _CAP))
-        return mean - z * y, mean - y
+        return mean - z * y, 0.0, mean - y
     margin = y * z
     small = np.exp(-abs(margin))
-    if margin > 0.0:
-        return np.log1p(small), -y * small / (1.0 + small)
-    return np.log1p(small) - margin, -y / (1.0 + small)
+    # Which side a row is on cannot be foreseen: a choice between numbers, not between ways to go on.
+    return max(-margin, 0.0), small, -y * (small if margin > 0.0 else 1.0) / (1.0 + small)
 
 
 # The order of the terms of a dot product is left to the compiler, which sums in several lanes.
@@ -35,8 +36,10 @@ def one_score_pass(X, y, s, w, b, counts, scores, gradient):
     n, d = X.shape
     value = total = 0.0
     whole = n - n % 4
-    heavy = np.empty(4)
+    heavy, row = np.empty(4), d * X.itemsize
     for i in range(0, whole, 4):
+        for place in range(i * row + _AHEAD, (i + 4) * row + _AHEAD, LINE):
+            fetch(X, place)
         z0 = z1 = z2 = z3 = b
         for j in range(d):
             z0 += w[j] * np.float64(X[i, j])
@@ -44,11 +47,15 @@ def one_score_pass(X, y, s, w, b, counts, scores, gradient):
             z2 += w[j] * np.float64(X[i + 2, j])
             z3 += w[j] * np.float64(X[i + 3, j])
         scores[i], scores[i + 1], scores[i + 2], scores[i + 3] = z0, z1, z2, z3
+        alike, product = s[i] == s[i + 1] == s[i + 2] == s[i + 3], 0.0
         for k in range(4):
-            loss, slope = _loss(scores[i + k], y[i + k], counts)
+            loss, small, slope = _loss(scores[i + k], y[i + k], counts)
             heavy[k] = s[i + k] * slope
-            value += s[i + k] * loss
+            value += s[i + k] * (loss if alike else loss + np.log1p(small))
+            product += small + product * small  # Π (1 + e) − 1: one logarithm serves rows of one weight
             total += heavy[k]
+        if alike:
+            value += s[i] * np.log1p(product)
         h0, h1, h2, h3 = heavy[0], heavy[1], heavy[2], heavy[3]
         for j in range(d):
             gradient[j] += (h0 * X[i, j] + h1 * X[i + 1, j]) + (h2 * X[i + 2, j] + h3 * X[i + 3, j])
@@ -57,9 +64,9 @@ def one_score_pass(X, y, s, w, b, counts, scores, gradient):
         for j in range(d):
             z += w[j] * np.float64(X[i, j])
         scores[i] = z
-        loss, slope = _loss(z, y[i], counts)
+        loss, small, slope = _loss(z, y[i], counts)
         h = s[i] * slope
-        value += s[i] * loss
+        value += s[i] * (loss + np.log1p(small))
         total += h
         for j in range(d):
             gradient[j] += h * np.float64(X[i, j])

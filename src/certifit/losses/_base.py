@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, Literal, TypeAlias
 
@@ -23,6 +24,11 @@ def entr(x: Numeric) -> Numeric:
 def sigmoid(x: Numeric) -> Numeric:
     """1/(1 + e^−x), also of error-bounded numbers and of whatever else brings its own."""
     return x.sigmoid() if hasattr(x, "sigmoid") else scipy.special.expit(x)
+
+
+def log_ratio(a: float, b: float) -> float | None:
+    """log(a/b) of positive numbers; None for others."""
+    return math.log(a) - math.log(b) if 0.0 < a < math.inf and 0.0 < b < math.inf else None
 
 
 def capped(x: Numeric, cap: float) -> Numeric:
@@ -117,6 +123,16 @@ class Loss(EvaluationLoss):
         y : array
             Targets; the ends have its shape.
         """
+
+    def best_constant(self, y: Array, weights: Array) -> float | None:
+        """The score b that minimises Σ sᵢ L(b, yᵢ), where a formula gives it; None where a search has to.
+
+        Parameters
+        ----------
+        y, weights : arrays of one shape
+            Targets and their weights.
+        """
+        return None
 
     def fenchel_young(self, z: Numeric, u: Numeric, y: Numeric) -> Numeric:
         """L(z) + L*(u) − u z ≥ 0; zero exactly when u is a slope at z.

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from certifit._types import Array, Numeric
-from certifit.losses._base import Loss, Targets, capped, entr, sigmoid
+from certifit.losses._base import Loss, Targets, capped, entr, log_ratio, sigmoid
 from certifit.losses._registry import register
 
 
@@ -119,6 +119,9 @@ class Logistic(_MarginLoss):
 
     def slope(self, z: Array, y: Array) -> Array:
         return -1.0 * y * sigmoid(-1.0 * y * z)
+
+    def best_constant(self, y: Array, weights: Array) -> float | None:
+        return log_ratio(float(np.sum(weights[y > 0.0])), float(np.sum(weights[y < 0.0])))
 
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
         m = np.multiply(y, z)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from certifit._types import Array, Numeric
-from certifit.losses._base import Loss, Targets, capped, entr, sigmoid
+from certifit.losses._base import Loss, Targets, capped, entr, log_ratio, sigmoid
 from certifit.losses._families import BUILT_IN, FAMILIES, LINKS, Dispersed, Link, negative_binomial, tweedie
 from certifit.losses._registry import register
 
@@ -47,11 +47,14 @@ class Poisson(_DevianceLoss):
     def slope(self, z: Array, y: Array) -> Array:
         return np.exp(capped(z, _CAP)) - y
 
+    def best_constant(self, y: Array, weights: Array) -> float | None:
+        return log_ratio(float(np.sum(weights * y)), float(np.sum(weights)))
+
     def level(self, y: Array) -> Array:
         return _x_log_x(y) - y
 
     def above_level(self, z: Array, y: Array) -> tuple[Array, Array]:
-        e = np.exp(np.minimum(z, _CAP))
+        e = np.exp(capped(z, _CAP))
         return e - z * y, e - y
 
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:

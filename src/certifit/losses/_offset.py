@@ -42,6 +42,9 @@ def best_offset(loss: Loss, z: Array, y: Array, weights: Array) -> float:
         else:
             y, alike = np.unique(y, return_inverse=True)
             weights = np.bincount(alike, weights)
+        known = loss.best_constant(y, weights)
+        if known is not None:
+            return float(known - z[0])
         z = np.full(len(y), z[0])
     if loss.targets == "real":
         low, high = float(np.min(y - z)), float(np.max(y - z))

@@ -94,6 +94,8 @@ def _rank_sums(scores: Array, chosen: Array) -> Array:
     order = np.argsort(scores, axis=1)
     rising, places = np.take_along_axis(scores, order, axis=1), np.arange(scores.shape[1])
     new = rising[:, 1:] != rising[:, :-1]
+    if new.all():  # no ties, as scores of most models have none
+        return np.asarray(chosen[order] @ (places + 1.0))
     first, last = np.zeros(scores.shape, dtype=np.int64), np.full(scores.shape, len(places) - 1)
     first[:, 1:] = np.maximum.accumulate(np.where(new, places[1:], 0), axis=1)
     last[:, :-1] = np.minimum.accumulate(np.where(new, places[:-1], len(places) - 1)[:, ::-1], axis=1)[:, ::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,17 +52,27 @@ class Tallies:
             return self.reader._tally(self.rows[index], codes[index], len(self.classes), part)
 
         self.sums: FoldSums[Any] = FoldSums(table, tally)
+        self._made: tuple[Grid, list[Any]] | None = None
 
     def fitted(self, fold: int, grid: Grid) -> Iterator[Any]:
         """The model with each point's settings, fitted to the training rows of a fold."""
         statistics = self.sums.training(fold)
-        for params in grid:
-            twin = clone(self.model).set_params(**params)
-            settings = twin.get_params()
-            twin.__dict__.update({name: v for name, v in vars(self.reader).items() if name not in settings})
+        for one in self._points(grid):
+            twin = copy(one)
             twin._adopt_seen(statistics, self.classes)
             twin._withhold_certificates("This model was fitted for cross-validation: fit it anew to have it proved.")
             yield twin
+
+    def _points(self, grid: Grid) -> list[Any]:
+        """The model with each point's settings and what reading the rows has found; the same for all folds."""
+        if self._made is None or self._made[0] is not grid:
+            settings, fresh = self.reader.get_params(), clone(self.model)
+            read = {name: value for name, value in vars(self.reader).items() if name not in settings}
+            made = [copy(fresh).set_params(**params) for params in grid]
+            for one in made:
+                one.__dict__.update(read)
+            self._made = grid, made
+        return self._made[1]
 
     def loses_categories(self) -> bool:
         """Whether some fold trains without a category: its model would not know it."""

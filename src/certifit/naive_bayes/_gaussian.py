@@ -15,8 +15,10 @@ from certifit._validation import check_is_fitted, validate_data
 from certifit.loops import moments
 from certifit.naive_bayes._base import Boundary, IncrementalNB, NaiveBayes, check_prior, log_quietly
 from certifit.naive_bayes._statistics import ClassMoments
+from certifit.parallel import by_ranges
 
 _FLOATS = (np.float64, np.float32)
+_CELLS = 1 << 18  # of rows to be labelled that are worth a thread
 
 
 def _refuse_overflow(columns: Array) -> None:
@@ -179,9 +181,18 @@ class GaussianNB(IncrementalNB):
         check_is_fitted(self, "statistics_")
         rows = self._check_X(X)
         half, constant = self._terms()
-        best = np.empty(len(rows), dtype=np.int64)
-        bad = moments.gaussian_labels(np.ascontiguousarray(rows), self.theta_, half, constant, best)
-        return super().predict(rows) if bad else self.classes_[best]
+        A, numbers = np.ascontiguousarray(rows), np.empty(len(rows), dtype=np.int64)
+        labels = np.empty(len(rows), dtype=self.classes_.dtype)
+        moments.gaussian_labels.pays(A, self.theta_, half, constant, numbers)  # a matter of all rows, not of some
+        bad = []
+
+        def label(first: int, last: int) -> None:
+            part = slice(first, last)
+            bad.append(moments.gaussian_labels(A[part], self.theta_, half, constant, numbers[part]))
+            np.take(self.classes_, numbers[part], out=labels[part], mode="clip")
+
+        by_ranges(label, len(A), max(1, _CELLS // max(1, A.shape[1])))
+        return super().predict(rows) if any(bad) else labels
 
     def boundary(self) -> Boundary:
         """The log-odds of two classes as constant + linear·x + quadratic·x² (zero on the boundary).

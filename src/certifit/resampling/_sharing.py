@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeVar
@@ -207,7 +208,8 @@ def models_of(model: M, grid: Grid, shared: Collection[str]) -> list[M]:
     require_shared(model, grid, shared)
     checked = not get_config()["skip_parameter_validation"]  # as in a fit; a study's thousands of points need no check
     try:
-        models = [clone(model).set_params(**point) for point in grid]
+        fresh = clone(model)  # once: no fit of a point touches what copies have in common
+        models = [copy(fresh).set_params(**point) for point in grid]
         for one in models if checked else ():
             one._validate_params()
     except (TypeError, ValueError) as error:

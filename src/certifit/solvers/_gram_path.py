@@ -25,7 +25,8 @@ def descend_path(
 ) -> tuple[Array, Array]:
     """Coefficients (a, d) and gaps (a,) for strengths in strictly falling order, from w = 0.
 
-    ``G`` = AᵀA (contiguous), ``q`` = Aᵀy and ``r2`` = ‖y‖²; ``tol`` is the largest gap, as a fraction of ½‖y‖².
+    ``G`` = AᵀA (the leading block of a contiguous matrix), ``q`` = Aᵀy and ``r2`` = ‖y‖²; ``tol`` is the largest gap,
+    as a fraction of ½‖y‖².
     """
     path = _Path(G, GramState(np.zeros(len(q)), q.copy(), r2), strengths, penalty, tol * 0.5 * r2, tol)
     path.walk()

@@ -9,21 +9,33 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.design import Block, CentredColumns
+from certifit.solvers._driver import DriveEnd, drive
 from certifit.solvers._gram_descent import Penalty
+from certifit.solvers._task import DEFAULT, Options
 
 _MEMORY = 5  # iterates that an extrapolation uses
 _SWEEPS = 10
 _LIMIT = 100_000
+_ROUNDS = 1000
+_ROUNDING = 1e-14  # of the objective: a smaller fall is none
 
 
-@dataclass
-class Found:
-    """Coefficients in raw units, the gap they prove, the dual factor, and the sweeps made."""
+@dataclass(frozen=True)
+class Descended:
+    """Coefficients in raw units, their residual and its correlations, the gap they prove, and the dual factor."""
 
     w: Array
-    gap: float
+    r: Array
+    Q: Array
     scale: float
-    rounds: int
+    gap: float
+    objective: float
+    sweeps: int = 0
+
+    @property
+    def step(self) -> float:
+        """Coefficients in use, for traces."""
+        return float(np.count_nonzero(self.w))
 
 
 def descend_residual(
@@ -32,31 +44,37 @@ def descend_residual(
     start: Array,
     penalty: Penalty,
     tol: float,
-    rng: np.random.Generator | None = None,
-    end: float | None = None,
-) -> Found:
-    """Sweep over the columns that matter until the gap over all of them is at most tol."""
-    w = np.array(start, dtype=float)
-    r = target - columns.product(w)
-    Q = columns.correlate(r)
-    gap, scale = penalty.gap(w, Q, float(r @ r))
-    rounds, last = 0, np.inf
-    while gap > tol and rounds < _LIMIT and (end is None or time.perf_counter() < end):
-        reach = Q if penalty.positive else np.abs(Q)
-        near = (w != 0.0) | (reach >= 0.9 * penalty.l1)
-        which = np.flatnonzero(near)
-        block = columns.gather(which)
-        inner = Penalty(penalty.l1[which] / block.scale, penalty.l2[which] / block.scale**2, penalty.positive)
-        v = w[which] * block.scale
-        rounds += _sweep(block, r, v, inner, max(0.3 * tol, 0.03 * gap), rng, end)
-        w[which] = v / block.scale
+    options: Options = DEFAULT,
+) -> DriveEnd:
+    """Sweep over the columns that matter until the gap over all of them is at most tol, or rounding allows no more."""
+    began, thin = time.perf_counter(), columns.thin
+    end = None if options.time_budget is None else began + options.time_budget
+    rng = None if options.random_state is None else np.random.default_rng(options.random_state)
+
+    def look(w: Array, sweeps: int) -> Descended:
         r = target - columns.product(w)
-        Q = columns.correlate(r)
-        gap, scale = penalty.gap(w, Q, float(r @ r))
-        if gap >= last:
-            break
-        last = gap
-    return Found(w, gap, scale, rounds)
+        Q, r2 = columns.correlate(r), float(r @ r)
+        gap, scale = penalty.gap(w, Q, r2)
+        return Descended(w, r, Q, scale, gap, 0.5 * r2 + penalty.value(w), sweeps)
+
+    def advance(at: Descended) -> Descended:
+        reach = at.Q if penalty.positive else np.abs(at.Q)
+        which = np.flatnonzero((at.w != 0.0) | (reach >= 0.9 * penalty.l1))
+        block = columns.gather(which, thin)
+        inner = Penalty(penalty.l1[which] / block.scale, penalty.l2[which] / block.scale**2, penalty.positive)
+        w, r, v = at.w.copy(), at.r.copy(), at.w[which] * block.scale
+        done = _sweep(block, r, v, inner, max(0.3 * tol, 0.03 * at.gap), rng, end)
+        w[which] = v / block.scale
+        return look(w, at.sweeps + done)
+
+    def finished(before: Descended, after: Descended) -> str:
+        if after.gap <= tol:
+            return "converged"
+        level = after is not before and after.objective >= before.objective * (1.0 - _ROUNDING)
+        return "precision" if level and after.gap >= before.gap else ""
+
+    first = look(np.array(start, dtype=float), 0)
+    return drive(first, advance, finished, options.limit(_ROUNDS), options.time_budget, options.trace, check_start=True)
 
 
 def _sweep(

@@ -53,6 +53,11 @@ class ScaledHessian(NamedTuple):
     # does not feel; the factor has a larger one there, so that it is well conditioned
 
     @property
+    def rough(self) -> bool:
+        """Whether steps have to find their length themselves."""
+        return False
+
+    @property
     def flat(self) -> bool:
         """Whether some direction has no curvature."""
         return isinstance(self.factor, PseudoInverse)
@@ -225,7 +230,7 @@ class SmoothSum:
         """(pK, pK), in class-major order; a rough one of several classes has the digits of single precision."""
         p, K, n = self.columns.width, self.outputs, len(self.y)
         if K == 1:
-            H = self.columns.gram(self._curvatures(Z[:, 0]))
+            H = self.columns.gram(self.curvatures(Z))
         elif not np.any(Z):  # all classes are equally likely in every row
             H = np.kron((np.eye(K) - 1.0 / K) / K, self.columns.gram(self.weights))
         else:
@@ -235,14 +240,16 @@ class SmoothSum:
         H[np.diag_indices_from(H)] += np.tile(self.ridge, K)
         return H
 
-    def _curvatures(self, z: Array) -> Array:
-        h = np.empty(len(z))
+    def curvatures(self, Z: Array) -> Array:
+        """Weighted curvatures at scores (n, K); of several classes the mean over directions in which they differ."""
+        h, K = np.empty(len(Z)), self.outputs
 
         def fill(first: int, last: int) -> None:
             rows = slice(first, last)
-            h[rows] = self.weights[rows] * self.loss.curvature(z[rows], self.y[rows])
+            bends = self.loss.curvature(self._pointwise(Z[rows]), self.y[rows])
+            h[rows] = self.weights[rows] * (bends if K == 1 else bends.sum(axis=1) / (K - 1))
 
-        by_ranges(fill, len(z), _RANGE)
+        by_ranges(fill, len(Z), max(1, _RANGE // K))
         h[h < _TINY] = 0.0
         return h
 
@@ -300,9 +307,11 @@ class SmoothSum:
 
     def left(self, G: Array, D: Array) -> float:
         """How much is left to gain: half the squared Newton decrement; for softmax the duality gap, which is proved."""
+        return decrement(G, D) if self.outputs == 1 else self.proved(G, D)
+
+    def proved(self, G: Array, D: Array) -> float:
+        """The duality gap at slopes with this gradient: where a column has a penalty, whatever the step D is."""
         hold = self.ridge > 0
-        if self.outputs == 1 or not np.any(hold):
-            return decrement(G, D)
         part = -0.5 * D * G
         part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
         return float(np.sum(part))

@@ -12,7 +12,7 @@ one (by powers of two), so that units do not matter; the penalty stays in the un
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from certifit.losses import Squared
 from certifit.parallel import one_thread
 from certifit.solvers._driver import DriveEnd, drive
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
-from certifit.solvers._residual_descent import descend_residual
+from certifit.solvers._residual_descent import Descended, descend_residual
 from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
 from certifit.solvers._task import Options, Task
@@ -40,6 +40,7 @@ _GROWTH = 0.7  # columns that may join before a solve, as a multiple of the supp
 _STEPS = 12  # and by at most so many of them
 _ROUGH = 0.01  # gap (fraction of the null model) at which the steps of that approach end
 _BESIDE = 0.25  # gap of a solve that only serves to choose columns, as a fraction of the residual's share
+_DEEPER = 1e-3  # of the tolerance of one fit: sweeps over sparse columns cost little, and Gram matrices leave no gap
 _CONTINUE = 0.35  # a single small strength is approached by steps of at most this ratio
 
 
@@ -171,10 +172,12 @@ class _Search:
         self.active = Active()
         self.cut = False  # whether columns that should have joined the working set were left for the next look
         self.set: WorkingSet
+        self.thin = False  # whether sweeps over sparse columns cost less than any Gram matrix
         if isinstance(gram, np.ndarray):
             self.set = FullSet.of(self.columns, gram)
         else:
             whole = (is_tall(n, d) and not self._few()) if gram is None else (gram and d <= _CAP)
+            self.thin = not whole and gram is None and self.columns.thin
             self.set = (full_set(self.columns, y) if whole else None) or WorkingSet(self.columns)
         self.method = "coordinate descent, Gram" if self.set.whole else "coordinate descent, working set"
 
@@ -198,6 +201,8 @@ class _Search:
         path = Path(np.zeros((d, k)), np.zeros(k), np.zeros(k), np.ones(k), np.zeros(k, dtype=int), "converged", 0.0)
         path.null = self.null
         end = None if options.time_budget is None else time.perf_counter() + options.time_budget
+        if self.thin:
+            return self._centred(self._along(path, start, end))
         state = self._first(start)
         blocks = _blocks(strengths, self._width())
         if start is None and not self.set.whole and k:
@@ -212,11 +217,17 @@ class _Search:
                 path.coef[:, at] = self.set.raw(done.states[i].w)
             path.gaps[block], path.scales[block], path.rounds[block] = done.gaps, done.scales, run.n_iter
             path.trace = path.trace + run.trace
-            if run.status != "converged":
+            exhausted = self._exhausted(done)
+            if run.status != "converged" and not exhausted:
                 path.status = run.status
-            if self._exhausted(done):
-                self._residual(path, block, end)
+            if exhausted:
+                for at in block:
+                    self._residual(path, at, self.tol, None if end is None else max(end - time.perf_counter(), 1e-9))
                 state = self._first(path.coef[:, block[-1]])
+        return self._centred(path)
+
+    def _centred(self, path: Path) -> Path:
+        """With the offsets."""
         mean = self.columns.mean
         if mean is not None:
             path.intercept = self.centre - mean @ path.coef
@@ -382,18 +393,30 @@ class _Search:
         objective = float(np.max(objectives)) * self.stated
         return _Round(objective, share, float(self.set.size), fresh, gaps, Q, scales, sweeps)
 
-    # -- too many columns for a Gram matrix --------------------------------------------------------------
-    def _residual(self, path: Path, block: Array, end: float | None) -> None:
-        """Finish a block whose working set outgrew the largest Gram matrix, in residual form."""
+    # -- without a Gram matrix ---------------------------------------------------------------------------
+    def _residual(self, path: Path, at: int, tol: float, left: float | None) -> None:
+        """Finish one strength in residual form."""
         self.method = "coordinate descent, residual"
-        for at in block:
-            penalty = self.penalty(float(self.strengths[at]), np.ones(self.columns.shape[1]))
-            found = descend_residual(
-                self.columns, self.target, path.coef[:, at], penalty, self.tol * self.null, self.rng, end
-            )
-            path.coef[:, at], path.gaps[at], path.scales[at] = found.w, found.gap, found.scale
-            path.rounds[at] += found.rounds
-            path.status = "converged" if found.gap <= self.tol * self.null else "max_iter"
+        penalty = self.penalty(float(self.strengths[at]), np.ones(self.columns.shape[1]))
+        options = replace(self.options, time_budget=left, max_iter=None)
+        run = descend_residual(self.columns, self.target, path.coef[:, at], penalty, tol * self.null, options)
+        found: Descended = run.state
+        path.coef[:, at], path.gaps[at], path.scales[at] = found.w, found.gap, found.scale
+        path.rounds[at] += max(1, run.n_iter)
+        rows = [r._replace(objective=r.objective * self.stated, gap=r.gap / self.null) for r in run.trace]
+        path.trace = path.trace + Trace(rows)
+        if found.gap > self.tol * self.null:
+            path.status = run.status
+
+    def _along(self, path: Path, start: Array | None, end: float | None) -> Path:
+        """All strengths in residual form, each from where the one before it ended."""
+        before = np.zeros(len(path.coef)) if start is None else np.asarray(start, dtype=float)
+        tol = self.tol * (_DEEPER if len(self.strengths) == 1 else 1.0)
+        for at in range(len(self.strengths)):
+            path.coef[:, at] = before
+            self._residual(path, at, tol, None if end is None else max(end - time.perf_counter(), 1e-9))
+            before = path.coef[:, at]
+        return path
 
 
 def is_tall(n: int, d: int) -> bool:

@@ -18,9 +18,10 @@ import numpy as np
 import scipy.sparse
 
 from certifit._objective import Objective, Target
-from certifit._types import Array, Record
+from certifit._types import Array, Matrix, Record
 from certifit.certificates import Ball, Certificate, Data, ball, issue, to_float
 from certifit.certificates.maps import ColumnMap, used_columns
+from certifit.design import Design
 from certifit.solvers.balance import balance_within
 
 _FAR = 1.0 + 1e-6  # times the dual ball: β this far outside is first moved along the columns, not only shrunk
@@ -28,6 +29,7 @@ _PROJECTIONS = 5  # at most; one or two are the rule
 _AFFORDABLE = 1e9  # multiplications of a projection
 _RESOLVED = 1e-8  # singular values below this fraction of the largest count as zero
 _NONE = np.zeros(())
+_DEAR, _DEAR_SPARSE = 1e10, 1e9  # multiplications from which on a matrix of columns by columns takes longer than a fit
 _SLACKS = 10.0 ** np.arange(-14, -7)  # rounding to the grid may leave v a little outside the dual ball
 
 
@@ -73,6 +75,23 @@ def duality_proof(
     tried = (None,) if slopes is None else (None, slopes)
     duals = [dual_point(objectives, data, *fit, slopes=start) for start in tried]
     return best_first([issue("duality", data, evidence | {"dual": dual}) for dual in duals])[0]
+
+
+def local_bound_suits(objective: Objective, X: Matrix | Design) -> bool:
+    """Whether to judge a self-concordant fit on these rows by the Newton decrement, the sharper proof.
+
+    It needs a matrix of columns by columns. With very many of them weak duality, which needs a penalty, is left.
+
+    Examples
+    --------
+    >>> from certifit.losses import Logistic
+    >>> from certifit.regularizers import SquaredL2
+    >>> objective = Objective(Logistic(), SquaredL2(0.5), 1.0)
+    >>> local_bound_suits(objective, np.ones((100, 10))), local_bound_suits(objective, np.ones((1, 200_000)))
+    (True, False)
+    """
+    sparse, (n, d) = X.is_sparse if isinstance(X, Design) else scipy.sparse.issparse(X), X.shape
+    return not objective.strength > 0.0 or n * d**2 <= (_DEAR_SPARSE if sparse else _DEAR)
 
 
 def best_first(found: Iterable[Certificate]) -> tuple[Certificate, ...]:

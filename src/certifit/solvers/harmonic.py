@@ -23,6 +23,7 @@ from certifit.solvers._task import DEFAULT, Options
 
 METHODS = ("auto", "direct", "krylov", "propagation")
 _FACTOR = 3000  # rows up to which a sparse factorisation beats Krylov steps whatever the graph
+_QUICK, _FEW = 0.99, 600  # where α is lower, few of these steps suffice, and a factor of neighbours fills with numbers
 _TIGHT = 1e-13
 
 
@@ -61,7 +62,7 @@ def solve_harmonic(
     P = P.tocsr() if sparse else P
     rhs = R / delta[:, None]
     if method == "auto":
-        method = "krylov" if sparse and len(delta) > _FACTOR else "direct"
+        method = "krylov" if sparse and len(delta) > (_FEW if alpha <= _QUICK else _FACTOR) else "direct"
     solve = _krylov(P) if method == "krylov" else _factorised(P)
     n_iter = [0]
     with one_thread():  # thousands of short products: a second thread of BLAS would only wait for the first

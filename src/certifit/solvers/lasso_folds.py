@@ -16,7 +16,7 @@ from certifit._objective import Objective
 from certifit._types import Array
 from certifit.design import FoldMoments, FoldTable, as_design
 from certifit.losses import Squared
-from certifit.parallel import side_by_side
+from certifit.parallel import side_by_side, threads
 from certifit.regularizers import mix_of_norms
 from certifit.solvers._gram_descent import Penalty
 from certifit.solvers._gram_path import descend_path
@@ -64,11 +64,16 @@ class LassoFolds:
         alphas, folds = np.asarray(alphas, dtype=float), range(len(self.table.folds))
 
         objective = squared_with(ratio, positive, self.fit_intercept)
+        # Each thread keeps its Gram matrix from fold to fold: fresh memory of that size takes longer than the numbers.
+        rooms = [] if self.data is None else [np.empty((self.table.X.shape[1] + 2,) * 2) for _ in range(threads())]
 
         def one(k: int) -> tuple[Array, Array]:
-            known = None if self.data is None else _from_moments(self.data, k, alphas, ratio, positive, tol)
-            if known is not None:
-                return known
+            if self.data is not None:
+                room = rooms.pop()
+                known = _from_moments(self.data, k, room, alphas, ratio, positive, tol)
+                rooms.append(room)
+                if known is not None:
+                    return known
             return path_of_fold(self.table, k, objective, alphas, Options(tol))[:2]
 
         if self.data is None:
@@ -80,8 +85,9 @@ class LassoFolds:
         """The Gram matrix of all rows, weighted and centred as a fit needs it; None if unknown or not to be trusted."""
         if self.data is None or not self.data.sums.shared:
             return None
-        standard = _standard(self.data.sums.total, self.fit_intercept)
-        return None if standard is None else standard[0] * standard[1] * standard[1][:, None]
+        M = self.data.sums.total.copy()
+        standard = _standardise(M, self.fit_intercept)
+        return None if standard is None else M[:-2, :-2] * standard[0] * standard[0][:, None]
 
 
 def path_of_fold(
@@ -104,31 +110,34 @@ def squared_with(ratio: float, positive: bool, fit_intercept: bool) -> Objective
     return Objective(Squared(0.5), mix_of_norms(ratio, positive=positive), 0.0, fit_intercept)
 
 
-def _standard(M: Array, fit_intercept: bool) -> tuple[Array, Array, Array, float] | None:
-    """Centred Gram matrix of columns of length one, those lengths, the means, and the mean of the target."""
+def _standardise(M: Array, fit_intercept: bool) -> tuple[Array, Array, float] | None:
+    """Lengths of the centred columns, the means, and the mean of the target.
+
+    Their Gram matrix, of columns of length one, takes the place of the leading block of M: fresh memory of that size
+    takes longer than the numbers.
+    """
     from certifit.loops.coordinate import centre  # compiled code loads on first use
 
-    d, total, squares = len(M) - 2, float(M[-1, -1]), np.diag(M)
+    d, total, squares = len(M) - 2, float(M[-1, -1]), np.diag(M).copy()
     mean, target = (M[-1, :d] / total, float(M[-1, d] / total)) if fit_intercept else (np.zeros(d), 0.0)
     spread = squares[:d] - total * mean**2
     if not np.all(np.isfinite(squares)) or np.any(spread < 1e-7 * squares[:d]):
         return None
     scale = np.where(spread > 0, np.sqrt(np.where(spread > 0, spread, 1.0)), 1.0)
-    G = np.empty((d, d))
-    centre(M, mean, total, scale, G)
-    return G, scale, mean, target
+    centre(M, mean, total, scale)
+    return scale, mean, target
 
 
 def _from_moments(
-    data: FoldMoments, k: int, alphas: Array, ratio: float, positive: bool, tol: float
+    data: FoldMoments, k: int, room: Array, alphas: Array, ratio: float, positive: bool, tol: float
 ) -> tuple[Array, Array] | None:
     """The whole path from the moments of a fold's training rows; None where they cannot be trusted."""
-    M = data.training(k)
-    standard = _standard(M, data.fit_intercept)
+    M = np.ascontiguousarray(data.training(k, room))
+    standard = _standardise(M, data.fit_intercept)
     if standard is None:
         return None
-    G, scale, mean, target = standard
-    d, total = len(G), float(M[-1, -1])
+    scale, mean, target = standard
+    d, total = len(scale), float(M[-1, -1])
     r2 = max(float(M[d, d] - total * target**2), 0.0)
     q = (M[:d, d] - total * target * mean) / scale
 
@@ -136,7 +145,7 @@ def _from_moments(
         return Penalty(alpha * ratio * total / scale, alpha * (1.0 - ratio) * total / scale**2, positive)
 
     falling, where = np.unique(-alphas, return_inverse=True)
-    W, gaps = descend_path(G, q, r2, -falling, penalty, tol)
+    W, gaps = descend_path(M, q, r2, -falling, penalty, tol)
     if r2 > 0 and not np.all(gaps <= max(tol, _FLOOR) * r2):
         return None
     coef = W[where] / scale

@@ -4,7 +4,8 @@ Minimise ½‖w‖² + Σ costᵢ φ(yᵢ(w·xᵢ + b)). The squared hinge is so
 rows with margin below 1 enter the Hessian. For the hinge its corner is rounded over a width h; at the optimum of the
 rounded problem α = −cost·φₕ′ is feasible for the true dual and the duality gap is Σ cost·h·a(1 − a) over the rows in
 the rounded part, about h² of them all. So a few widths suffice, each begun where the last one ended, and as h falls
-the Hessian has ever fewer rows.
+the Hessian has ever fewer rows. Where these are fewer than the columns, the Newton step is found through a system of
+their number.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ from certifit.solvers._solution import Solution
 from certifit.solvers._task import DEFAULT, Options
 from certifit.solvers.balance import balance
 
-DENSE = 1500  # columns up to which the Hessian is formed; conjugate gradients beyond
+DENSE = 1500  # columns, or rows in the Hessian, up to which their system is solved; else conjugate gradients
+_MANY = 100  # columns from which on it may be a system of the rows
+_SPARSE = 400  # rows of one, where they are sparse: conjugate gradients cost little then
 _ROWS = 1 << 14  # rows of the Hessian product handled at a time
+_ROUNDING = 1e-3  # of the objective: a larger gap is never a matter of rounding
 _NARROWING = 0.2  # how far the rounded corner narrows at once
 LOSSES = {"hinge": 0, "squared_hinge": 1, "epsilon_insensitive": 2, "squared_epsilon_insensitive": 3}
 
@@ -75,6 +79,11 @@ class _Corner:
         k = self.curvature[rows]
         d = len(self.w)
         step = np.zeros(d + 1)
+        if not len(rows):  # the offset, which has no penalty of its own, has no curvature: any small one will do
+            last = self.gradient[-1] / (1e-8 * self.cost.sum()) if self.offset else 0.0
+            return -np.append(self.gradient[:-1], last)
+        if d >= _MANY and len(rows) <= min(d, _SPARSE if scipy.sparse.issparse(self.X) else DENSE):
+            return self._through_rows(self.X[rows], k)
         if d > DENSE:
             step[:] = _by_conjugate_gradients(self.X[rows], k, self.gradient, self.offset)
             return step
@@ -91,10 +100,23 @@ class _Corner:
         H[d, d] = k.sum()
         H[np.arange(d), np.arange(d)] += 1.0
         size = d + 1 if self.offset else d
-        # The offset has no penalty of its own: with no row in the rounded part its curvature is zero.
-        H[d, d] += 1e-12 * H[d, d] + (1e-8 * self.cost.sum() if not len(rows) else 0.0)
+        H[d, d] += 1e-12 * H[d, d]
         step[:size] = -newton_step(H[:size, :size], self.gradient[:size])
         return step
+
+    def _through_rows(self, X: Matrix, k: Array) -> Array:
+        """The direction from fewer rows than columns: with A = √k X, u = (I + AAᵀ)⁻¹(b√k − Ag) gives w = −g − Aᵀu.
+
+        b is such that Σ√k u cancels the gradient of the offset.
+        """
+        root, g = np.sqrt(k), self.gradient[:-1]
+        A = X.multiply(root[:, None]).tocsr() if scipy.sparse.issparse(X) else X * root[:, None]
+        G = A @ A.T
+        G = G.toarray() if scipy.sparse.issparse(G) else G
+        G[np.diag_indices_from(G)] += 1.0
+        heavy, pulled = newton_step(G, np.column_stack([root, np.asarray(A @ g).ravel()])).T
+        b = (root @ pulled - self.gradient[-1]) / (root @ heavy) if self.offset else 0.0
+        return np.append(-g - np.asarray(A.T @ (b * heavy - pulled)).ravel(), b)
 
     def move(self, step: Array, h: float) -> bool:
         """Exact line search along the step; whether anything moved."""
@@ -131,7 +153,7 @@ class _Corner:
 def newton_step(H: Array, g: Array) -> Array:
     """H⁻¹g; zeros where numbers have overflowed."""
     if not (np.all(np.isfinite(H)) and np.all(np.isfinite(g))):  # an overflow: LAPACK may never return from it
-        return np.zeros(len(g))
+        return np.zeros_like(g)
     factor = cholesky(H)
     return np.asarray(np.linalg.lstsq(H, g, rcond=None)[0] if factor is None else factor.solve(g))
 
@@ -291,4 +313,6 @@ class Descent:
         enough = "converged" if after.best.gap <= self.most else ""
         if after.step >= self.max_steps:
             return enough or "max_iter"
-        return enough or "precision" if after.stalled >= 3 else ""
+        if after.stalled < 3:
+            return ""
+        return enough or ("precision" if after.best.gap <= _ROUNDING * self.corner.primal else "no improvement")

@@ -13,9 +13,10 @@ the value falls; a problem leaves once its Newton decrement is small.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,8 @@ _A_PAIR = 2  # problems
 _NARROWEST = 20  # columns from which products of pairs are read more slowly than a few problems' Hessians are made
 _FEW_BEND, _AFRESH = 0.5, 3.0  # of the rows, in one problem and in all of them, up to which that is so
 _TURNS = 250  # of conjugate gradients a step: beyond, a penalty is so weak that factorising is the better road
+_LOADED, _LARGE = 20_000, 20_000_000  # numbers times problems for the compiled loop, as Numba is loaded or not
+_ENDLESS = "conjugate gradients need too many iterations"
 
 
 class _Look(NamedTuple):
@@ -73,6 +76,7 @@ class _Problems:
     loss: Loss
     weights: Array  # (problems, n)
     ridge: Array  # (problems, p)
+    squares: Array  # (n, p), of X; of few columns nothing
 
     def take(self, which: Array) -> _Problems:
         return replace(self, weights=self.weights[which], ridge=self.ridge[which])
@@ -120,21 +124,41 @@ class _Problems:
         g = self.gathered(seen.slopes) + self.ridge * theta
         bend = seen.bends.copy()
         bend[bend < _TINY] = 0.0
-        scale = 1.0 / np.maximum(bend @ self._squares + self.ridge, np.finfo(self.X.dtype).tiny)
+        scale = 1.0 / np.maximum(_product(bend, self.squares) + self.ridge, np.finfo(self.X.dtype).tiny)
+        step, rest = self.solved(g, bend, scale)
+        inner = np.maximum(np.vecdot(step, -g - rest), 0.0)  # s'Hs
         floor = np.where(self.ridge > 0, 1.0 / np.where(self.ridge > 0, self.ridge, 1.0), scale)
+        whole = np.square(np.sqrt(inner) + np.sqrt(np.vecdot(rest, rest * floor)))
+        return step, -np.vecdot(step, g), whole
+
+    def solved(self, g: Array, bend: Array, scale: Array, share: float = _INEXACT**2) -> tuple[Array, Array]:
+        """Steps s and what they leave, r = −g − Hs: by the compiled loop, or in NumPy until that pays.
+
+        They end where r'r, in units of the Hessian's diagonal, is this share of what it was.
+        """
+        if self.X.size * len(g) >= (_LOADED if "numba" in sys.modules else _LARGE):
+            from certifit.loops.conjugate_gradients import conjugate_gradients as loop
+
+            step, rest = np.empty_like(g), np.empty_like(g)
+            asked = self.X, bend, self.ridge, scale, g, share, _TURNS, step, rest
+            if loop.pays(*asked):
+                if not loop(*asked):
+                    raise np.linalg.LinAlgError(_ENDLESS)
+                return step, rest
+        return self._solved_in_numpy(g, bend, scale, share)
+
+    def _solved_in_numpy(self, g: Array, bend: Array, scale: Array, share: float) -> tuple[Array, Array]:
         step, rest, left = np.empty_like(g), np.empty_like(g), np.arange(len(g))
         r, way, ridge = -g, np.zeros_like(g), self.ridge
         d = scale * r
         size = np.vecdot(r, d)
-        enough = _INEXACT**2 * size
-        for _ in range(_TURNS):
+        enough = share * size
+        for _ in range(_TURNS + 1):
             going = size > enough
             if not going.all():
                 rest[left[~going]], step[left[~going]] = r[~going], way[~going]
                 if not going.any():
-                    inner = np.maximum(np.vecdot(step, -g - rest), 0.0)  # s'Hs
-                    whole = np.square(np.sqrt(inner) + np.sqrt(np.vecdot(rest, rest * floor)))
-                    return step, -np.vecdot(step, g), whole
+                    return step, rest
                 left, enough, size, bend = left[going], enough[going], size[going], bend[going]
                 r, d, way, ridge, scale = r[going], d[going], way[going], ridge[going], scale[going]
             Hd = self.gathered(bend * self.scores(d)) + ridge * d
@@ -144,11 +168,7 @@ class _Problems:
             s = scale * r
             before, size = size, np.vecdot(r, s)
             d = s + (size / before)[:, None] * d
-        raise np.linalg.LinAlgError("conjugate gradients need too many iterations")
-
-    @cached_property
-    def _squares(self) -> Array:
-        return np.square(self.X)
+        raise np.linalg.LinAlgError(_ENDLESS)
 
 
 @dataclass(frozen=True)
@@ -348,13 +368,13 @@ def _problems(X: Array, y: Array, loss: Loss, tol: float) -> _Problems:
         return _tables(X[None], y[None], loss)
     kind = np.float32 if tol >= _ROUGH else np.float64
     X = X.astype(kind)
-    return _Problems(X, np.ascontiguousarray(X.T), y.astype(kind), loss, none, none)
+    return _Problems(X, np.ascontiguousarray(X.T), y.astype(kind), loss, none, none, np.square(X))
 
 
 def _tables(X: Array, y: Array, loss: Loss) -> _Narrow:
     """Several tables of few columns, X (tables, n, p)."""
     columns, none = np.ascontiguousarray(X.transpose(0, 2, 1)), np.empty(0)
-    return _Narrow(X, columns, y, loss, none, none, _pairs(columns), none)
+    return _Narrow(X, columns, y, loss, none, none, none, _pairs(columns), none)
 
 
 def _pairs(columns: Array) -> Array:
@@ -434,9 +454,29 @@ def newton_without_hessian(
     array([-0.489])
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        problem = _Problems(X, np.ascontiguousarray(X.T), y, loss, weights[None], ridge[None])
+        problem = _Problems(X, X.T, y, loss, weights[None], ridge[None], np.square(X))
         found = _all_minima(problem, tol, None if start is None else start[None])
     return None if found is None else found[0]
+
+
+def step_without_hessian(X: Array, bend: Array, ridge: Array, scale: Array, g: Array, share: float) -> Array:
+    """Newton's step s (p,) of one problem at curvatures (n,) and gradient (p,), by conjugate gradients.
+
+    ``scale`` (p,) is the inverse of the Hessian's diagonal; the error of s'g is at most about this share of it. Numbers
+    that are none where that takes too many turns.
+
+    Examples
+    --------
+    >>> X, one = np.array([[0.0], [1.0], [2.0]]), np.ones(1)
+    >>> step_without_hessian(X, np.ones(3), one, one / 6.0, 12.0 * one, 1e-9)
+    array([-2.])
+    """
+    nothing = np.empty(0)
+    problem = _Problems(X, X.T, nothing, Logistic(), nothing, ridge[None], nothing)
+    try:
+        return np.asarray(problem.solved(g[None], bend[None], scale[None], share)[0][0])
+    except np.linalg.LinAlgError:
+        return np.full_like(g, np.nan)
 
 
 def _along_strengths(problems: _Problems, weights: Array, ridge: Array, order: Array, tol: float) -> Array | None:

@@ -22,7 +22,7 @@ from certifit.solvers._driver import drive
 from certifit.solvers.balance import balance
 
 _LARGEST = 2048  # points of a block; beyond it either the worst violators or, if nearly all matter, the whole matrix
-_ROUND = 0.1  # fraction of the violation left by a round
+_ROUND = 0.03  # fraction of the violation left by a round
 _STEPS_PER_POINT = 20
 _PATIENCE = 3  # rounds without a smaller gap, of those that run without a look
 _COARSE = 1e-6  # a gap of this size is far above what pair steps leave of rounding in the gradient

@@ -187,6 +187,11 @@ class StudyPlan:
         """All pieces of work in the order in which they are run."""
         return [Step(i, k) for i in self.order() for k in range(len(self.work.folds))]
 
+    def longest_first(self) -> list[Step]:
+        """The same for several workers that will certainly get through: with short pieces last they end together."""
+        seconds = [self.seconds(c) for c in self.candidates]
+        return sorted(self.steps(), key=lambda step: -seconds[step.model])
+
 
 LATE = "the time budget is too short"
 USUAL = ("logistic regression", "ridge", "Poisson regression", "decision tree", "nearest neighbours")

@@ -37,6 +37,8 @@ from certifit.study._judge import Answers, answers_of, score
 from certifit.study._models import Candidate
 from certifit.study._plan import Fold, Step, StudyPlan, Work
 
+_AMPLE = 10.0  # times the estimated work: with so much time left, none of it will be cut off
+
 Progress = Callable[[int, int, str], None]
 Runner = Callable[..., Iterator[tuple["Step", "Piece"]]]
 T = TypeVar("T")
@@ -405,12 +407,15 @@ class _Crew:
 def _shared_out(
     plan: StudyPlan, results: list[Result], stop: float, workers: int, executor: Any, file: Path
 ) -> Generator[tuple[Step, Piece], None, bool]:
-    """Pieces in the order of the plan, each to the first who is free; in the end whether nothing is left running."""
+    """Pieces in order, each to the first who is free; in the end whether nothing is left running."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
-    waiting = (step for step in plan.steps() if not results[step.model].error)
-    running: dict[Any, Step] = {}
     helping = plan.work.small
+    total = sum(plan.seconds(c) for c in plan.candidates)
+    certain = helping and time.monotonic() + _AMPLE * total < stop
+    steps = plan.longest_first() if certain else plan.steps()
+    waiting = (step for step in steps if not results[step.model].error)
+    running: dict[Any, Step] = {}
 
     def take() -> Step | None:
         return None if time.monotonic() > stop else next(waiting, None)

@@ -87,7 +87,7 @@ def null_objective(y: Array, cost: Array, loss: str, offset: bool) -> float:
 
 def warn_if_limited(model: BaseEstimator) -> None:
     """Say at which limit a machine stopped, with the gap that is left; called by `fit` itself."""
-    limit = limit_of(model.status_)
+    limit = "a point that no step improved" if model.status_ == "no improvement" else limit_of(model.status_)
     if limit is not None:
         most = f" (max_iter={model.max_iter})" if limit == "max_iter" else ""
         warnings.warn(
