@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import json
 import os
@@ -12,6 +14,7 @@ import time
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from certifit.cli import main
 
@@ -348,10 +351,7 @@ def test_killed_while_writing_every_file_is_whole(tmp_path):
 
 
 def test_the_time_left_only_falls(monkeypatch):
-    import io
     from types import SimpleNamespace
-
-    from rich.console import Console
 
     from certifit.cli import _screen
 
@@ -436,3 +436,30 @@ def test_an_interrupted_command_says_so_in_one_sentence_and_leaves_no_file(secon
     assert run.returncode == 130
     assert said.strip().splitlines()[-1] == "certifit: interrupted; every file is either unchanged or complete."
     assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="another signal there")
+@pytest.mark.parametrize("step", ["say", "progress"])
+def test_an_interrupt_that_an_import_swallowed_ends_the_command_at_its_next_step(step, monkeypatch, capsys):
+    from certifit.cli import _run, _screen
+
+    def command(arguments):
+        with contextlib.suppress(KeyboardInterrupt):  # as modules written in C do, sometimes
+            signal.raise_signal(signal.SIGINT)
+        screen = _screen.Screen(Console(file=io.StringIO()))
+        if step == "say":
+            screen.say("reading", "9 rows")
+        else:
+            screen.progress(1, 2, "ridge")
+        return 0
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        monkeypatch.setattr(_run, "run", command)
+        assert main(["study"]) == 130
+        assert "certifit: interrupted" in capsys.readouterr().err
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        monkeypatch.setattr(_run, "run", lambda arguments: 0)
+        assert main(["study"]) == 0  # it is forgotten
+    finally:
+        signal.signal(signal.SIGINT, before)

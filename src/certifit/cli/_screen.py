@@ -11,6 +11,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table as Grid
 
+from certifit.cli import _interrupt
+
 
 class Screen:
     """Two columns: what is being done, and what came of it; a bar while models are compared."""
@@ -31,6 +33,7 @@ class Screen:
 
     def say(self, what: str, text: str) -> None:
         """One line, wrapped under itself."""
+        _interrupt.ask()
         if what == "comparing":
             self.line(what, text)
             self._begin()
@@ -64,6 +67,7 @@ class Screen:
 
     def progress(self, done: int, total: int, name: str) -> None:
         """Move the bar."""
+        _interrupt.ask()
         if self.bar is not None:
             spent = time.monotonic() - self.start
             # One time that only falls: what an expensive model adds is not promised away before.
