@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Sequence
 
-from certifit.cli import _interrupt
+from certifit.cli._interrupt import raise_if_interrupted, remembering_interrupts
 
 __all__ = ["main"]
 
@@ -18,10 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     refused. 2: the command line itself is wrong. 130: interrupted (Ctrl-C), also while modules are still loading.
     """
     try:
-        with _interrupt.heard():
+        with remembering_interrupts():
             code = _main(arguments)
             if code:
-                _interrupt.ask()  # an import that was interrupted may have failed for another stated reason
+                raise_if_interrupted()  # an import that was interrupted may have failed for another stated reason
             return code
     except KeyboardInterrupt:
         print("certifit: interrupted; every file is either unchanged or complete.", file=sys.stderr)
@@ -41,7 +41,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     from certifit._copies import allowed
     from certifit.cli._run import run
 
-    _interrupt.ask()  # these imports may have swallowed it
+    raise_if_interrupted()  # these imports may have swallowed it
     if arguments is not None:
         return run(list(arguments))
     gc.set_threshold(50_000)  # imports make many objects that stay: looking through them again and again takes a tenth

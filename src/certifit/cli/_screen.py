@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table as Grid
 
-from certifit.cli import _interrupt
+from certifit.cli._interrupt import raise_if_interrupted
 
 
 class Screen:
@@ -33,7 +33,7 @@ class Screen:
 
     def say(self, what: str, text: str) -> None:
         """One line, wrapped under itself."""
-        _interrupt.ask()
+        raise_if_interrupted()
         if what == "comparing":
             self.line(what, text)
             self._begin()
@@ -67,7 +67,7 @@ class Screen:
 
     def progress(self, done: int, total: int, name: str) -> None:
         """Move the bar."""
-        _interrupt.ask()
+        raise_if_interrupted()
         if self.bar is not None:
             spent = time.monotonic() - self.start
             # One time that only falls: what an expensive model adds is not promised away before.
