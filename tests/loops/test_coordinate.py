@@ -7,7 +7,18 @@ import pytest
 import scipy.sparse
 
 from certifit.loops.active_set import DONE, active_set, enter, leave, mirror
-from certifit.loops.coordinate import cd_blocks, cd_dense, cd_gram, cd_rows, cd_sparse, centre, follow, gap, take
+from certifit.loops.coordinate import (
+    cd_blocks,
+    cd_curved,
+    cd_dense,
+    cd_gram,
+    cd_rows,
+    cd_sparse,
+    centre,
+    follow,
+    gap,
+    take,
+)
 
 
 def slow_sweeps(A, y, w, l1, l2, positive, order, epochs):
@@ -199,3 +210,29 @@ def test_a_sweep_over_rows():
         W[j] = max(1.0 - l1[j] / np.linalg.norm(rho), 0.0) * rho / (G[j, j] + l2[j])
     np.testing.assert_allclose(V, W, atol=1e-12)
     np.testing.assert_allclose(Q, A.T @ (Y - A @ W), atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize(("classes", "ones"), [(1, True), (1, False), (3, True)])
+def test_sweeps_over_sparse_rows_find_the_minimum_of_the_model(classes, ones, kind):
+    """Its conditions of optimality, with every matrix written out; columns that are not asked for stay as they are."""
+    rng = np.random.default_rng(classes)
+    n, d, K = 40, 9, classes
+    X = scipy.sparse.random(n, d, 0.4, random_state=3, format="csc")
+    mean, scale = X.toarray().mean(axis=0), rng.uniform(0.5, 2.0, d)
+    A = np.column_stack([(X.toarray() - mean) / scale, np.ones(n)])
+    P = rng.dirichlet(np.ones(4), n)[:, :K]
+    q, r = (P, P) if K > 1 else (P, np.zeros_like(P))
+    H = np.array([np.diag(a) - np.outer(b, b) for a, b in zip(q, r)])
+    which = np.array([0, 2, 3, 4, 7, 8] + [9] * ones)
+    m = len(which)
+    start, G, l1 = rng.normal(size=(m, K)), 3.0 * rng.normal(size=(m, K)), rng.uniform(0.2, 6.0, (m, K))
+    l1[which == d], ridge, w = 0.0, np.where(which == d, 0.1, rng.uniform(0, 1, m)), start.copy()
+    columns = X.data, X.indices.astype(kind), X.indptr.astype(kind)
+    cd_curved(*columns, q, r, mean, scale, which, start, G, w, l1, ridge, 1e-14, 100_000)
+    move = A[:, which] @ (w - start)
+    slope = G + A[:, which].T @ np.einsum("ikc,ic->ik", H, move) + ridge[:, None] * (w - start)
+    used = w != 0.0
+    assert 0 < used.sum() < w.size
+    np.testing.assert_allclose(slope[used], -(l1 * np.sign(w))[used], atol=1e-5)
+    assert np.all(np.abs(slope[~used]) <= l1[~used] + 1e-5)

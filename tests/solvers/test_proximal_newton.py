@@ -8,7 +8,7 @@ from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Logistic, Poisson, Softmax
 from certifit.regularizers import mix_of_norms
-from certifit.solvers import Options, Task
+from certifit.solvers import Options, Task, proximal_newton
 from certifit.solvers._smooth_sum import SmoothSum, l1_weights
 from certifit.solvers.proximal import proximal_descent
 from certifit.solvers.proximal_newton import minimise_l1
@@ -75,3 +75,29 @@ def test_a_model_of_some_coordinates_is_that_part_of_the_whole():
     np.testing.assert_allclose(part.scores(theta[keep]), Z, rtol=1e-12)
     H = f.hessian(Z).reshape(3, 7, 3, 7)[:, keep][..., keep].reshape(12, 12)
     np.testing.assert_allclose(part.hessian(Z), H, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("loss", [Logistic(), Poisson(), Softmax()], ids=lambda x: x.name)
+def test_sparse_rows_without_a_hessian(loss, offset, monkeypatch):
+    """Sweeps over the rows and sweeps over the Hessian end at the same point."""
+    rng = np.random.default_rng(4)
+    X = sp.random(150, 60, 0.1, random_state=5, format="csr") * 3.0
+    z = X @ np.where(np.arange(60) < 6, 2.0, 0.0)
+    y = {"sign": np.where(z + rng.normal(size=150) > 1, 1.0, -1.0), "class": (z > 0.5).astype(int) + (z > 2.0)}
+    y = y.get(loss.targets, rng.poisson(np.exp(0.3 * z)).astype(float))
+    classes = (0, 1, 2) if loss.targets == "class" else None
+    objective = Objective(loss, mix_of_norms(0.8), 2.0, fit_intercept=offset, classes=classes)
+    task = Task(objective, as_design(X), y, rng.uniform(0.5, 2.0, 150))
+    f = SmoothSum.of(task)
+    start, kappa = np.zeros((f.columns.width, f.outputs)), l1_weights(task, f.columns)
+    found = []
+    for worth in (0, 10**9):  # no sweep over the rows is too dear; every one is
+        monkeypatch.setattr(proximal_newton, "_SWEEP", worth)
+        assert proximal_newton._thin(f, np.ones(len(start), bool)) == (worth == 0)
+        found.append(minimise_l1(f, kappa, start, 1e-14).value)
+        if offset and loss.targets == "class":  # equal shifts of all classes change nothing
+            found[-1][60] -= found[-1][60].mean()
+    assert 0 < np.count_nonzero(found[0]) < found[0].size
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+    assert np.array_equal(found[0] != 0, found[1] != 0)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array, Matrix
+from certifit._types import Array
 from certifit.design._design import Design
 from certifit.design._linalg import powers_of_two
 from certifit.design._products import transposed_product
@@ -75,11 +75,6 @@ class CentredColumns:
         return Z
 
     @cached_property
-    def _by_column(self) -> Matrix:
-        """Sparse X, column by column."""
-        return self.design.X.tocsc().astype(float, copy=False)
-
-    @cached_property
     def thin(self) -> bool:
         """Whether few numbers are not zero, and no mean dwarfs a spread, so that sparse columns lose no digits."""
         X = self.design.X
@@ -103,7 +98,7 @@ class CentredColumns:
             scale = powers_of_two(np.sqrt(np.einsum("ij,ij->j", D, D)))
             D /= scale
             return Block(D, None, None, scale, self.total)
-        part = self._by_column[:, which]
+        part = self.design.by_column[:, which]
         root = np.ones(n) if self.root is None else self.root
         squares = np.asarray(part.multiply(part).T @ root**2).ravel() - self.total * mean**2
         scale = powers_of_two(np.sqrt(np.maximum(squares, 0.0)))

@@ -102,6 +102,11 @@ class Design:
     def is_sparse(self) -> bool:
         return bool(scipy.sparse.issparse(self.X))
 
+    @cached_property
+    def by_column(self) -> Matrix:
+        """Sparse X, column by column."""
+        return self.X.tocsc().astype(float, copy=False)
+
     def take(self, index: Array | slice) -> Matrix:
         """Some rows of X."""
         return self.X[index]

@@ -303,6 +303,96 @@ def cd_sparse(data, indices, indptr, root, mean, total, r, w, norms, l1, l2, pos
     return largest
 
 
+@njit(nogil=True)
+def _spread(data, indices, indptr, q, r, j, a, first, second):
+    """first[a] = Σᵢ xᵢⱼ Hᵢ and second[a] = the diagonal of Σᵢ xᵢⱼ² Hᵢ for a column j, or for that of ones."""
+    n, K = q.shape
+    ones = j == len(indptr) - 1
+    for k in range(K):
+        second[a, k] = 0.0
+        for c in range(K):
+            first[a, k, c] = 0.0
+    for p in range(0 if ones else indptr[j], n if ones else indptr[j + 1]):
+        i = p if ones else indices[p]
+        x = 1.0 if ones else data[p]
+        for k in range(K):
+            first[a, k, k] += x * q[i, k]
+            second[a, k] += x * x * (q[i, k] - r[i, k] * r[i, k])
+            for c in range(K):
+                first[a, k, c] -= x * r[i, k] * r[i, c]
+
+
+@njit(nogil=True)
+def cd_curved(data, indices, indptr, q, r, mean, scale, which, start, G, w, l1, ridge, share, most):
+    """Minimise ⟨G, δ⟩ + ½ Σᵢ (Aδ)ᵢ Hᵢ (Aδ)ᵢᵀ + ½ Σ ridgeⱼ‖δⱼ‖² + Σ l1ⱼₖ|wⱼₖ| with δ = w − start, over some coordinates.
+
+    A = ((x − mean)/scale, 1) of a sparse X by columns, which is never formed: ``which`` are the columns, and len(mean)
+    is the one of ones. There are K scores a row: G, w, l1 and start are (m, K), and the curvature of a row is
+    Hᵢ = diag(qᵢ) − rᵢrᵢᵀ. The rows only enter through uᵢ = Hᵢ(stored part of Aδ)ᵢ; what centring and the ones add to
+    Aδ is the same for all rows. Sweeps over what is not zero come between sweeps over all, until what further ones
+    would gain, as far as their falling gains tell, is this share of the whole gain, or there were so many.
+    """
+    d, m, (n, K) = len(mean), len(which), q.shape
+    along, bend, u = np.empty((m + 1, K, K)), np.empty((m + 1, K)), np.zeros((n, K))
+    _spread(data, indices, indptr, q, r, d, m, along, bend)
+    for a in range(m):
+        j = which[a]
+        _spread(data, indices, indptr, q, r, j, a, along, bend)
+        for k in range(K):
+            if j < d:
+                middle = mean[j] * (2.0 * along[a, k, k] - mean[j] * along[m, k, k])
+                bend[a, k] = max(bend[a, k] - middle, 0.0) / (scale[j] * scale[j])
+            bend[a, k] += ridge[a]
+    shift, total, every = np.zeros(K), np.zeros(K), True
+    gain, before = 0.0, 0.0
+    for sweep in range(most):
+        fall = 0.0
+        for a in range(m):
+            j = which[a]
+            for k in range(K):
+                if bend[a, k] <= 0.0 or (not every and w[a, k] == 0.0 and l1[a, k] > 0.0):
+                    continue
+                slope = total[k]
+                if j < d:
+                    slope = -mean[j] * total[k]
+                    for c in range(K):
+                        slope += shift[c] * along[a, k, c]
+                    for p in range(indptr[j], indptr[j + 1]):
+                        slope += data[p] * u[indices[p], k]
+                    slope /= scale[j]
+                slope += G[a, k] + ridge[a] * (w[a, k] - start[a, k])
+                new = _shrink(bend[a, k] * w[a, k] - slope, l1[a, k], False) / bend[a, k]
+                move = new - w[a, k]
+                if move == 0.0:
+                    continue
+                fall += bend[a, k] * move * move
+                w[a, k] = new
+                if j == d:
+                    shift[k] += move
+                    for c in range(K):
+                        total[c] += move * along[m, c, k]
+                    continue
+                step = move / scale[j]
+                for p in range(indptr[j], indptr[j + 1]):
+                    i = indices[p]
+                    x = data[p] * step
+                    u[i, k] += q[i, k] * x
+                    if K > 1:
+                        x *= r[i, k]
+                        for c in range(K):
+                            u[i, c] -= r[i, c] * x
+                shift[k] -= step * mean[j]
+                for c in range(K):
+                    total[c] += step * (along[a, c, k] - mean[j] * along[m, c, k])
+        gain += fall
+        rate = min(fall / before, 0.999) if before > 0.0 else 0.5
+        settled = fall * rate <= share * gain * (1.0 - rate)
+        before = 0.0 if every else fall
+        if every and (fall == 0.0 or (settled and sweep > 0)):
+            break
+        every = settled and not every
+
+
 def warm() -> None:
     """Compile every loop."""
     A = np.asfortranarray(np.array([[1.0, 0.5], [0.0, 1.0], [2.0, 1.0]]))
@@ -321,3 +411,5 @@ def warm() -> None:
         indices, indptr = np.array([0, 2, 0, 1, 2], dtype=kind), np.array([0, 2, 5], dtype=kind)
         data = np.array([1.0, 2.0, 0.5, 1.0, 1.0])
         cd_sparse(data, indices, indptr, np.ones(3), np.zeros(2), 3.0, y.copy(), w, norms, l1, l2, False, order, 1, 0.0)
+        one, two = np.ones((3, 1)), np.ones((2, 1))
+        cd_curved(data, indices, indptr, one, one, w, l1, order, two, two, two.copy(), two, l2, 0.1, 1)

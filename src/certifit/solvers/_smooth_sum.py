@@ -253,6 +253,16 @@ class SmoothSum:
         h[h < _TINY] = 0.0
         return h
 
+    def curved_rows(self, Z: Array) -> tuple[Array, Array]:
+        """q and r (n, K): the weighted curvature of each row is diag(q) − rrᵀ at scores (n, K)."""
+        if self.outputs == 1:
+            q = self.curvatures(Z)[:, None]
+            return q, np.zeros_like(q)
+        P = self.loss.value_slope(Z, self.y)[1] + Softmax.one_hot(self.y, self.outputs)
+        P *= P >= _TINY
+        s = self.weights[:, None]
+        return s * P, np.sqrt(s) * P
+
     def _parts(self, rows: slice, Z: Array, dtype: type) -> tuple[Array, Array, Array]:
         """Rows A in coordinates, weighted probabilities s p (n, K), and √s p_k A side by side (n, pK)."""
         A: Array = self.columns.rows(rows).astype(dtype, copy=False)
