@@ -395,3 +395,11 @@ def test_sums_taken_along_by_the_read_give_the_same_fit(dtype, make, targets):
     X[100, 3] = np.nan
     with pytest.raises(ValueError, match="contains NaN"):
         make().fit(X, y)
+
+
+def test_sparse_rows_with_thousands_of_columns_are_proved_without_a_matrix_of_these():
+    X = sp.random(3000, 4000, 0.002, random_state=0, format="csr")
+    model = Ridge().fit(X, X @ np.linspace(-1.0, 1.0, 4000) + 1.0)
+    assert model.certificate_.kind == "duality"
+    assert model.certificate_.relative_gap < 1e-12
+    assert model.certificate_.verify(X, X @ np.linspace(-1.0, 1.0, 4000) + 1.0).holds

@@ -8,7 +8,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certifit.losses import get_loss
+from certifit.losses import EpsilonInsensitive, get_loss
 from certifit.solvers import Options
 from certifit.solvers.linear_svc import _Corner, linear_svc
 
@@ -100,3 +100,27 @@ def test_fewer_rows_than_columns_give_the_same_direction(sparse, loss, offset):
         expected = -np.linalg.solve(H[:size, :size], corner.gradient[:size])
         np.testing.assert_allclose(step[:size], expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())
         corner.move(step, h)
+
+
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", EpsilonInsensitive(0.3)], ids=["hinge", "tube"])
+def test_sparse_rows_with_many_columns_are_swept_over(loss, offset):
+    """The same optimum as of dense rows, which Newton's method takes, to within the gaps that both have."""
+    rng = np.random.default_rng(7)
+    X = scipy.sparse.random(300, 2000, 0.01, random_state=1, format="csr")
+    y = X @ rng.normal(size=2000) + 0.5 + 0.3 * rng.normal(size=300)
+    y = np.where(y > np.median(y), 1.0, -1.0) if loss == "hinge" else y
+    cost = rng.uniform(0.0, 4.0, 300)
+    cost[:20] = 0.0
+    found = [linear_svc(A, y, cost, 1e-4 * cost.sum(), loss=loss, offset=offset) for A in (X, X.toarray())]
+    assert [f.stats["method"] for f in found] == ["dual coordinate descent", "smoothed newton"]
+    assert all(f.status == "converged" for f in found)
+    kind, values = get_loss(loss), []
+    for m in (f.value for f in found):
+        values.append(0.5 * m.coef @ m.coef + cost @ kind.value(X @ m.coef + m.intercept, y))
+        assert np.all(np.abs(m.beta) <= cost)
+        assert not offset or abs(m.beta.sum()) < 1e-12
+        np.testing.assert_allclose(found[0].value.coef, X.T @ found[0].value.beta, atol=1e-2)
+    assert values[0] - values[1] <= found[0].value.gap
+    assert values[1] - values[0] <= found[1].value.gap
+    assert offset or found[0].value.intercept == 0.0

@@ -28,7 +28,7 @@ from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.solvers import Solution, Task, solve_least_squares
 from certifit.solvers._status import worst
 from certifit.solvers._task import options_of
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import dual_point, evidence_of, local_bound_suits
 from certifit.solvers.gradient_descent import descend
 
 _DIRECT = {"auto", "cholesky", "qr", "svd"}
@@ -196,10 +196,11 @@ class Ridge(Certified, MultiOutputMixin, LinearPredictions, RegressorMixin, Base
             dual = dual_point(objectives, data, evidence["coef"], evidence["intercept"])
             return issue("duality", data, evidence | {"dual": dual}, digest=digest)
 
-        # Digits of single coefficients need a factor of a d × d matrix: with many more columns than rows that would
-        # cost a hundred fits, where the duality gap costs less than one.
+        # Digits of single coefficients need a factor of a d × d matrix: with many more columns than rows, or sparse
+        # rows and thousands of columns, that would cost a hundred fits, where the duality gap costs less than one.
         penalised = bool(np.all(alpha > 0))
-        if penalised and X.shape[1] > max(_WIDE * X.shape[0], _FEW):
+        dear = X.shape[1] > max(_WIDE * X.shape[0], _FEW)
+        if penalised and (dear or (issparse(X) and not local_bound_suits(objectives[0], X))):
             first = by_duality()
             if first.holds:
                 yield first

@@ -70,9 +70,42 @@ def slope_along(z, step, y, cost, width, h, code, t):
     return first, second
 
 
+@njit(nogil=True)
+def dual_sweep(data, indices, indptr, y, cost, width, labels, size, room, order, beta, w, b):
+    """One sweep of dual coordinate descent over sparse rows, for losses with a corner.
+
+    Minimises ½‖Xᵀβ‖² + ½ room (Σβ)² + b Σβ − Σ yᵢβᵢ + width · Σ|βᵢ| with yᵢβᵢ from 0 to the cost, or |βᵢ| up to it
+    where y are no labels. ``size`` holds ‖xᵢ‖². β and w = Xᵀβ are changed in place, and b, which begins as the
+    derivative of the two terms in Σβ, follows and is returned.
+    """
+    for i in order:
+        q, c = size[i] + room, cost[i]
+        if c <= 0.0 or q <= 0.0:
+            continue
+        slope = b - y[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            slope += data[p] * w[indices[p]]
+        new, low, high = beta[i] - slope / q, -c, c
+        if labels:
+            low, high = (0.0, c) if y[i] > 0.0 else (-c, 0.0)
+        else:
+            new = max(new - width / q, 0.0) if new > 0.0 else min(new + width / q, 0.0)
+        new = min(max(new, low), high)
+        move = new - beta[i]
+        if move != 0.0:
+            beta[i] = new
+            b += room * move
+            for p in range(indptr[i], indptr[i + 1]):
+                w[indices[p]] += data[p] * move
+    return b
+
+
 def warm() -> None:
     """Compile for double precision."""
     z, y = np.zeros(2), np.array([1.0, -1.0])
     for code in range(4):
         at(z, y, np.ones(2), 0.1, 0.5, code, np.empty(2), np.empty(2))
         slope_along(z, y, y, np.ones(2), 0.1, 0.5, code, 0.5)
+    for kind in (np.int32, np.int64):
+        indices, indptr, order = np.array([0, 0], kind), np.array([0, 1, 2], kind), np.arange(2)
+        dual_sweep(y, indices, indptr, y, np.ones(2), 0.1, True, np.ones(2), 1.0, order, np.zeros(2), np.zeros(1), 0.0)
