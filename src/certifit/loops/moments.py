@@ -25,7 +25,7 @@ from numba.core import cgutils
 from certifit._types import Array
 from certifit.loops._jit import njit
 from certifit.loops._tiers import interpreted, tiered
-from certifit.loops._vectors import LANES, LINE, ask_for, fetch, filled, intrinsic
+from certifit.loops._vectors import LANES, LINE, ask_for, fetch, filled, intrinsic, sums_of_each
 
 _BLOCK = 2048
 _LANES = LANES or 1
@@ -287,26 +287,11 @@ def _distances(classes: int) -> Any:
         add(build.sub(d, _I64(_LANES)), [read(rest, build.mul(c, _I64(_LANES)), _I64(0)) for c in numbers])
         for c, mine in zip(numbers, totals):
             place = build.gep(sums.data, [build.mul(c, _I64(_LANES))])
-            total = _sums_of_each(build, [build.load(each) for each in mine])
+            total = sums_of_each(build, [build.load(each) for each in mine])
             build.store(total, build.bitcast(place, wide.as_pointer()), align=8)
         return context.get_dummy_value()
 
     return intrinsic(tile)
-
-
-def _sums_of_each(build: ir.IRBuilder, held: list[ir.Value]) -> ir.Value:
-    """The sum of each vector, of as many as a vector has numbers, as one vector."""
-    step = _LANES // 2
-
-    def mixed(one, other, places):
-        return build.shuffle_vector(one, other, ir.Constant(ir.VectorType(ir.IntType(32), _LANES), places))
-
-    while step:
-        near = [p if not p & step else _LANES + p - step for p in range(_LANES)]
-        far = [_LANES + p if p & step else p + step for p in range(_LANES)]
-        held = [build.fadd(mixed(x, y, near), mixed(x, y, far)) for x, y in zip(held[:step], held[step:])]
-        step //= 2
-    return held[0]
 
 
 _one_class, _two_classes = _distances(1), _distances(2)

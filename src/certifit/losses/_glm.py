@@ -18,7 +18,10 @@ _CAP = 700.0  # beyond it exp overflows; no minimiser is there
 
 def _x_log_x(y: Numeric) -> Numeric:
     """y log y with 0 log 0 = 0, also of error-bounded numbers."""
-    return -entr(y)
+    if type(y) is not np.ndarray or y.dtype != np.float64:
+        return -entr(y)
+    with np.errstate(invalid="ignore", over="ignore"):  # NumPy's logarithm takes several numbers at a time
+        return np.where(y < 0.0, np.inf, y * np.log(np.where(y > 0.0, y, 1.0)))
 
 
 class _DevianceLoss(Loss):
