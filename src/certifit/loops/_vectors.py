@@ -33,7 +33,7 @@ def filled(build: ir.IRBuilder, number: ir.Value, vector: ir.VectorType) -> ir.V
 
 
 def sums_of_each(build: ir.IRBuilder, vectors: list[ir.Value]) -> ir.Value:
-    """The sum of each vector, of as many as a vector has numbers, as one vector: halves are added, then quarters, ..."""
+    """The sum of each vector, of as many as a vector has numbers, as one vector: by adding halves, quarters, ..."""
     wide, step = len(vectors), len(vectors) // 2
 
     def mixed(one: ir.Value, other: ir.Value, places: list[int]) -> ir.Value:

@@ -38,6 +38,8 @@ _TERMS = 1 << 24  # the same for several classes: numbers of X times classes
 _STRIPES = 8  # parts of the rows for a Hessian of several classes, at most
 _LEAST = 1024  # rows that are worth a part of their own
 _PARTS = 32  # of the rows, summed on their own: a fixed number, so that rounding is always the same
+_HANDED_OVER = 16  # the same of a pass that is so quick that handing parts to threads is felt
+_SMALL = 1 << 20  # numbers of X below which it is not worth that
 _FLAT = 1e-13  # reciprocal condition number below which some direction has no curvature
 _STEEP = 1e-4  # reciprocal condition number above which single precision is enough for a metric
 _TINY_NARROW = 1e-12  # the same in single precision, whose squares are smaller still
@@ -164,7 +166,8 @@ class SmoothSum:
             value, total = one_score_pass(X[rows], y[rows], s[rows], *at, Z[rows, 0], gradient)
             return value, total, gradient
 
-        values, totals, gradients = zip(*side_by_side(work, ranges(len(y), min(_PARTS, len(y) // _LEAST))))
+        parts = _HANDED_OVER if X.size > _SMALL else 1
+        values, totals, gradients = zip(*side_by_side(work, ranges(len(y), parts)))
         G = self.columns.gathered(np.sum(gradients, axis=0)[:, None], np.array([sum(totals)]))
         return sum(values) + self._level + self._penalty(theta), Z, self._pulled(G, theta)
 
