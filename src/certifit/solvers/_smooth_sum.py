@@ -150,7 +150,11 @@ class SmoothSum:
     @property
     def _suits_one_score(self) -> bool:
         """Whether that is the loop for one score, which centres rows as it reads them."""
-        return self._suits_compiled_loop and self.outputs == 1
+        if not self._suits_compiled_loop or self.outputs > 1:
+            return False
+        from certifit.loops._vectors import LANES  # loads Numba: only for what is large
+
+        return LANES > 0
 
     def _evaluate_one_score(self, theta: Array) -> tuple[float, Array, Array]:
         """`evaluate` by a compiled loop that reads every row once."""
