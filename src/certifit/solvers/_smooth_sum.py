@@ -335,7 +335,8 @@ class SmoothSum:
 
     def rough_metric(self, Z: Array) -> ScaledHessian:
         """The same at scores Z, of a Hessian in single precision, which is enough unless it is nearly flat."""
-        if self.outputs > 1 or self._suits_one_score:
+        narrow = self._suits_one_score and self.columns.design.stored.dtype == np.float32
+        if self.outputs > 1 or narrow:
             H = self.hessian(Z, rough=True)
             found = self._factored(H)[0] if np.all(np.isfinite(H)) else None
             if found is not None and found.steep(_STEEP):
