@@ -15,7 +15,6 @@ Convention: ``total`` (K,) is the weight per class, ``mean`` (K, d), ``scatter``
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ from certifit.loops._vectors import LANES, LINE, ask_for, fetch, filled, intrins
 _BLOCK = 2048
 _LANES = LANES or 1
 _CLASSES = 16  # up to which rows are listed by class: of more, each has few rows in a block
-_ABREAST = 2 if LANES == 8 else 1  # rows that are added side by side, where there are registers: none waits for another
 _VECTORS = 4  # whose sums and squares, means and rows fit into sixteen registers
 _AHEAD = 8192  # bytes of rows to be labelled that are asked for ahead
 _I64 = ir.IntType(64)
@@ -68,29 +66,18 @@ def _listed(vectors: int) -> Any:
 
         means = [build.load(at(mean, c, place, wide), align=8) for place in places]
         none = ir.Constant(wide, None)
-        kept = [[[cgutils.alloca_once_value(build, none) for _ in places] for _ in range(2)] for _ in range(_ABREAST)]
-
-        def take(number, sums, squares):
-            i = build.load(build.gep(mine, [number]))
+        sums, squares = ([cgutils.alloca_once_value(build, none) for _ in places] for _ in range(2))
+        with cgutils.for_range(build, count) as loop:
+            i = build.load(build.gep(mine, [loop.index]))
             for place, middle, total, size in zip(places, means, sums, squares):
                 x = build.load(at(X, i, place, stored), align=4)
                 ask_for(build, build.bitcast(at(X, i, build.add(place, ahead), stored), ir.IntType(8).as_pointer()))
                 t = build.fsub(build.fpext(x, wide) if single else x, middle)
                 build.store(build.fadd(build.load(total), t), total)
                 build.store(build.call(square, [t, t, build.load(size)]), size)
-
-        whole = build.udiv(count, _I64(_ABREAST))
-        with cgutils.for_range(build, whole) as loop:
-            first = build.mul(loop.index, _I64(_ABREAST))
-            for k, (sums, squares) in enumerate(kept):
-                take(build.add(first, _I64(k)), sums, squares)
-        done = build.mul(whole, _I64(_ABREAST))
-        with cgutils.for_range(build, build.sub(count, done)) as loop:
-            take(build.add(done, loop.index), *kept[0])
-        for tables, *each in zip((s, q), *kept):
-            for place, *parts in zip(places, *each):
-                total = reduce(build.fadd, [build.load(part) for part in parts])
-                build.store(total, at(tables, c, place, wide), align=8)
+        for place, total, size in zip(places, sums, squares):
+            build.store(build.load(total), at(s, c, place, wide), align=8)
+            build.store(build.load(size), at(q, c, place, wide), align=8)
         return context.get_dummy_value()
 
     return intrinsic(tile)
@@ -105,10 +92,10 @@ def _deviations(X, code, start, stop, mean, w, s, q, rows):
     K, d = mean.shape
     count = np.zeros(K, np.int64)
     if K == 2:  # each row on both lists, to be overwritten on one: a count in a register waits for nothing
-        one, other, second = rows[0], rows[1], np.uint64(0)  # unsigned: no place is counted from the end of a list
+        second, first, other = np.uint64(0), np.uint64(0), np.uint64(1)  # unsigned: no place is counted from an end
         for k in range(stop - start):
-            one[np.uint64(k) - second] = start + k
-            other[second] = start + k
+            rows[first, np.uint64(k) - second] = start + k
+            rows[other, second] = start + k
             second += np.uint64(code[start + k])
         count[0], count[1] = stop - start - np.int64(second), second
     else:
@@ -354,7 +341,9 @@ def _vector_labels(X, mean, half_precision, constant, out):
     K, line = constant.shape[0], d * X.itemsize
     sums, rest, bad = np.empty((K, _LANES)), np.zeros((K, _LANES)), 0
     once = (d - 1) % _LANES + 1  # columns of the last vector that no other has
-    rest[:, _LANES - once :] = half_precision[:, d - once :]
+    for c in range(K):
+        for k in range(once):
+            rest[c, _LANES - once + k] = half_precision[c, d - once + k]
     for i in range(0, n, _LANES):
         start = min(i, n - _LANES)
         for place in range(i * line + _AHEAD, (i + _LANES) * line + _AHEAD, LINE):

@@ -181,8 +181,9 @@ def _by_vectors(X, y, s, w, b, counts, scores, gradient, whole):
     once = (d - 1) % _LANES + 1  # columns of the last vector that no other has
     rest, over, room, bits = np.zeros(_LANES), np.zeros(_LANES), np.zeros(5 * _ROWS), np.zeros(_ROWS, np.int64)
     half = _LANES * line // 2 // LINE * LINE
-    product, logarithms = room[_PRODUCTS : _PRODUCTS + _ROWS], 0.0
-    rest[_LANES - once :] = w[d - once :]
+    logarithms = value = total = 0.0
+    for k in range(once):
+        rest[_LANES - once + k] = w[d - once + k]
     for start in range(0, whole, _ROWS):
         for i in range(start, start + _ROWS, _LANES):
             for place in range(i * line + _AHEAD, i * line + half + _AHEAD, LINE):
@@ -194,10 +195,14 @@ def _by_vectors(X, y, s, w, b, counts, scores, gradient, whole):
                 fetch(X, place)
             _spread(X, start + k, room, _SLOPES + k, gradient, over)
         if start // _ROWS % _SHARED == _SHARED - 1 or start + _ROWS == whole:
-            logarithms += np.log1p(product).sum()
-            product[:] = 0.0
-    gradient[d - once :] += over[_LANES - once :]
-    value, total = room[_VALUES : _VALUES + _ROWS].sum(), room[_TOTALS : _TOTALS + _ROWS].sum()
+            for k in range(_PRODUCTS, _PRODUCTS + _ROWS):
+                logarithms += np.log1p(room[k])
+                room[k] = 0.0
+    for k in range(once):
+        gradient[d - once + k] += over[_LANES - once + k]
+    for k in range(_ROWS):
+        value += room[_VALUES + k]
+        total += room[_TOTALS + k]
     return s * (value + logarithms), total
 
 
