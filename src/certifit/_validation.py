@@ -91,13 +91,13 @@ def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> classes_and_codes(np.array([7, 5, 7]))
     (array([5, 7]), array([1, 0, 1]))
     """
-    if y.dtype.kind not in "iu" or not 0 < _span(y) <= 2 * len(y) + 1000:
+    low, high = (y.min(), y.max()) if y.dtype.kind in "iu" and len(y) else (0, -1)
+    span, place = int(high) - int(low) + 1, y
+    if not 0 < span <= 2 * len(y) + 1000:
         classes = np.unique(y)
         return classes, np.searchsorted(classes, y)
-    low, place = y.min(), y
     if low != 0 or y.dtype != np.int64:
         place = ((y if y.dtype.kind == "u" else y.astype(np.int64)) - low).astype(np.int64)
-    span = int(place.max()) + 1
     there = np.bincount(place[:_GLANCE], minlength=span) > 0  # all of many rows are only counted if a label is missing
     if not there.all():
         there = np.bincount(place) > 0

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from certifit.design import as_design, compensated_product, compensated_product_t
+from certifit.design import Coordinates, as_design, compensated_product, compensated_product_t
+from certifit.design._design import Design, Narrow
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -68,3 +69,17 @@ def test_single_precision_rows_are_widened_block_by_block():
     assert not narrow.is_sparse
     assert "X" not in vars(narrow)  # nothing above needed a copy of all rows
     assert np.array_equal(narrow.X, wide.X)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_some_rows_as_they_are_have_the_products_of_rows_that_are_centred(dtype):
+    rng = np.random.default_rng(5)
+    X, rows, h = (3.0 + rng.normal(size=(900, 6))).astype(dtype), np.arange(0, 900, 2), rng.random(450)
+    design = Narrow(X) if dtype == np.float32 else Design(X)
+    columns = Coordinates.of(design, np.ones(900), True)
+    some, theta = columns.taken(rows), rng.normal(size=(7, 1))
+    assert some.design.stored.dtype == dtype
+    np.testing.assert_allclose(some.product(theta), columns.product(theta)[rows], rtol=1e-12)
+    A = columns.rows(rows)
+    np.testing.assert_allclose(some.gram(h), A.T @ (h[:, None] * A), atol=1e-11)
+    np.testing.assert_allclose(some.gram(h, rough=True), A.T @ (h[:, None] * A), atol=1e-3)

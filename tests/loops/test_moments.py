@@ -98,6 +98,39 @@ def test_scores_and_labels(dtype):
     assert moments.gaussian_labels(X, mean, half, constant, labels) == 1
 
 
+@given(st.integers(0, 10_000), st.sampled_from([np.float64, np.float32]), st.integers(1, 5))
+def test_labels_of_many_columns(seed, dtype, K):
+    """Whole vectors of rows and columns, parts of them and overlaps: no row is left out, and none counted twice."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 70)), int(rng.integers(1, 40))
+    X = rng.normal(size=(n, d)).astype(dtype)
+    mean, half, constant = rng.normal(size=(K, d)), rng.random((K, d)), rng.normal(size=K)
+    labels = np.full(n, -7)
+    gone = rng.random(n) < 0.1
+    X[gone, rng.integers(0, d)] = rng.choice([np.nan, np.inf, -np.inf])
+    assert moments.gaussian_labels(X, mean, half, constant, labels) == gone.sum()
+    score = constant - (half * (X[~gone, None, :].astype(float) - mean) ** 2).sum(axis=2)
+    assert labels[~gone].tolist() == score.argmax(axis=1).tolist()
+    assert not labels[gone].any()
+
+
+def test_of_equal_scores_the_first_class_wins():
+    for d in (3, 20):
+        labels = np.full(50, -7)
+        assert moments.gaussian_labels(np.ones((50, d)), np.zeros((3, d)), np.ones((3, d)), np.zeros(3), labels) == 0
+        assert not labels.any()
+
+
+def test_labels_in_plain_python(monkeypatch):
+    rng = np.random.default_rng(4)
+    X, (mean, half), constant = rng.normal(size=(40, 17)), rng.random((2, 3, 17)), rng.normal(size=3)
+    labels = np.zeros((2, 40), dtype=np.int64)
+    moments.gaussian_labels(X, mean, half, constant, labels[0])
+    monkeypatch.setattr(moments.gaussian_labels, "pays", lambda *asked: False)
+    moments.gaussian_labels(X, mean, half, constant, labels[1])
+    assert (labels[0] == labels[1]).all()
+
+
 def test_category_counts():
     X = np.array([[0, 1], [1, -1], [1, 0]])
     out = np.zeros((2, 4))

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from certifit.loops import one_score
 from certifit.loops.one_score import one_score_pass
 from certifit.losses import Logistic, Poisson
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (4, 5), (7, 3), (502, 37)])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (4, 5), (7, 3), (32, 8), (95, 16), (502, 37), (20_000, 9)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("counts", [False, True])
 @pytest.mark.parametrize("alike", [False, True])
@@ -25,6 +26,30 @@ def test_sums_are_those_of_numpy(n, d, dtype, counts, alike):
     assert value == pytest.approx(s @ losses, rel=1e-13)
     assert total == pytest.approx(s @ slopes, abs=1e-13 * n)
     np.testing.assert_allclose(gradient, X.astype(float).T @ (s * slopes), atol=1e-13 * n)
+
+
+def test_exponentials_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    for size in (1e-300, 1e-8, 1.0, 30.0, 699.9):
+        x = rng.uniform(-size, size, one_score._ROWS)
+        room, bits = x.copy(), np.zeros(len(x), np.int64)
+        one_score._exponential(room, bits)
+        np.testing.assert_allclose(room, np.exp(x), rtol=3e-16)
+    room[:] = [-np.inf, -1e4, np.nan, 700.0] * (len(x) // 4)
+    one_score._exponential(room, bits)
+    np.testing.assert_allclose(room[:4], [np.exp(-700.0), np.exp(-700.0), np.nan, np.exp(700.0)], rtol=3e-16)
+
+
+def test_many_rows_of_large_scores():
+    """As `test_scores_of_any_size`, in vectors: one logarithm serves thousands of rows, of losses of any size."""
+    X = np.zeros((64, 9))
+    X[:5, 0] = [1e4, -1e4, 0.0, 800.0, -800.0]
+    Z, gradient = np.empty(64), np.zeros(9)
+    X.flags.writeable = False
+    value, total = one_score_pass(X, np.ones(64), np.ones(64), np.ones(9), 0.0, False, Z, gradient)
+    assert value == pytest.approx(1e4 + 60 * np.log(2.0) + 800.0, rel=1e-14)
+    assert total == pytest.approx(-32.0, rel=1e-14)
+    assert gradient.tolist() == [10800.0] + 8 * [0.0]
 
 
 def test_scores_of_any_size():

@@ -125,6 +125,13 @@ class Coordinates:
         many = self.many or compiled_loop_suits(self.design.stored)
         return Coordinates(Design(A), nothing, ones, False, nothing, ones, ready=True, many=many)
 
+    def taken(self, index: Array) -> Coordinates:
+        """The same coordinates on some of the rows, which are copied as they are, for loops that centre as they read.
+
+        With few rows of many a product is multiplied by the compiled loop, too.
+        """
+        return replace(self, design=self.design.some(index), many=True)
+
     def among(self, keep: Array) -> Coordinates:
         """The same rows with some of their coordinates: ``keep`` (p,) says which, the offset always among them."""
         columns = np.flatnonzero(keep[: self.design.shape[1]])
@@ -148,8 +155,11 @@ class Coordinates:
         """Values (d,) or (d, K) of the columns, with zeros for the offset."""
         return np.concatenate([values, np.zeros((self.width - len(values), *values.shape[1:]))])
 
-    def gram(self, h: Array) -> Array:
-        """Aᵀ diag(h) A for h ≥ 0 (n,); where rows are many, the loop that multiplies them needs no scaled copies."""
+    def gram(self, h: Array, rough: bool = False) -> Array:
+        """Aᵀ diag(h) A for h ≥ 0 (n,); where rows are many, the loop that multiplies them needs no scaled copies.
+
+        Rows of single precision are multiplied in it where a ``rough`` product is enough.
+        """
         d = self.design.shape[1]
         usual = np.all((self.scale > _SMALL) & (self.scale < 1.0 / _SMALL))
         if self.design.is_sparse or not (usual and (self.many or compiled_loop_suits(self.design.stored))):
@@ -160,7 +170,9 @@ class Coordinates:
 
             return np.asarray(sum_over_rows(work, (len(h), self.width), _BLOCK)[0])
         G = np.empty((self.width, self.width))
-        inner, _, sums = compiled_gram(self.design.stored, None, h, self.mean)
+        narrow = rough and self.design.stored.dtype == np.float32
+        dtype = np.float32 if narrow else np.float64
+        inner, _, sums = compiled_gram(self.design.stored, None, h, self.mean, dtype)
         G[:d, :d] = inner / np.outer(self.scale, self.scale)
         if self.fit_intercept:
             G[:d, d] = G[d, :d] = sums / self.scale

@@ -111,6 +111,10 @@ class Design:
         """Some rows of X."""
         return self.X[index]
 
+    def some(self, index: Array | slice) -> Design:
+        """A design of some rows, stored as all of them are."""
+        return Design(self.X[index])
+
     def product(self, w: Array) -> Array:
         """X w."""
         return np.asarray(self.X @ w) if self.is_sparse else product(self.X, w)
@@ -233,6 +237,10 @@ class Narrow(Design):
     def take(self, index: Array | slice) -> Array:
         """Some rows, in double precision."""
         return self.rows[index].astype(float)
+
+    def some(self, index: Array | slice) -> Design:
+        """As in `Design`."""
+        return Narrow(self.rows[index])
 
     def product(self, w: Array) -> Array:
         """X w."""

@@ -175,8 +175,10 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
             factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=given)
         if np.any(factors < 0) or not np.all(np.isfinite(factors)):
             raise ValueError(f"class_weight must contain finite numbers ≥ 0, not {factors.min()}.")
-        weights = factors[code] if given is None else given * factors[code]
-        mass = np.bincount(code, weights, len(classes))
+        alike = bool(np.all(factors == 1.0))
+        weights = np.ones(len(code)) if given is None else given
+        weights = weights if alike else weights * factors[code]
+        mass = np.bincount(code, None if alike and given is None else weights, len(classes))
         if np.sum(mass > 0) < 2:
             raise ValueError(self._one_class(classes[mass > 0]))
         if self.costs is not None and len(self.costs) != 2:
@@ -191,7 +193,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         self.solver_, self.status_ = solution.stats["method"], solution.status
         self.threshold_ = self._cut()
         self.trace_ = solution.trace
-        weighed = None if np.all(factors == 1.0) else tuple(factors)
+        weighed = None if alike else tuple(factors)
         objective = replace(task.objective, classes=names_of(classes), class_weight=weighed)
         witness = solution.stats.get("witness")
         self._promise_certificates(

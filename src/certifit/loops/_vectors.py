@@ -32,6 +32,22 @@ def filled(build: ir.IRBuilder, number: ir.Value, vector: ir.VectorType) -> ir.V
     return build.shuffle_vector(one, empty, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None))
 
 
+def sums_of_each(build: ir.IRBuilder, vectors: list[ir.Value]) -> ir.Value:
+    """The sum of each vector, of as many as a vector has numbers, as one vector: by adding halves, quarters, ..."""
+    wide, step = len(vectors), len(vectors) // 2
+
+    def mixed(one: ir.Value, other: ir.Value, places: list[int]) -> ir.Value:
+        return build.shuffle_vector(one, other, ir.Constant(ir.VectorType(ir.IntType(32), wide), places))
+
+    while step:
+        near = [p if not p & step else wide + p - step for p in range(wide)]
+        far = [wide + p if p & step else p + step for p in range(wide)]
+        pairs = zip(vectors[:step], vectors[step:])
+        vectors = [build.fadd(mixed(x, y, near), mixed(x, y, far)) for x, y in pairs]
+        step //= 2
+    return vectors[0]
+
+
 def ask_for(build: ir.IRBuilder, place: ir.Value) -> None:
     """Ask for the line of a byte to be in the second-level cache when it is needed; beyond an array nothing happens."""
     four = ir.IntType(32)

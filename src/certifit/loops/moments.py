@@ -25,12 +25,13 @@ from numba.core import cgutils
 from certifit._types import Array
 from certifit.loops._jit import njit
 from certifit.loops._tiers import interpreted, tiered
-from certifit.loops._vectors import LANES, ask_for, intrinsic
+from certifit.loops._vectors import LANES, LINE, ask_for, fetch, filled, intrinsic, sums_of_each
 
 _BLOCK = 2048
 _LANES = LANES or 1
 _CLASSES = 16  # up to which rows are listed by class: of more, each has few rows in a block
 _VECTORS = 4  # whose sums and squares, means and rows fit into sixteen registers
+_AHEAD = 8192  # bytes of rows to be labelled that are asked for ahead
 _I64 = ir.IntType(64)
 
 
@@ -90,10 +91,18 @@ def _deviations(X, code, start, stop, mean, w, s, q, rows):
     """Weights w, sums s and squares q of the deviations of rows start to stop from ``mean``, class by class."""
     K, d = mean.shape
     count = np.zeros(K, np.int64)
-    for i in range(start, stop):
-        c = code[i]
-        rows[c, count[c]] = i
-        count[c] += 1
+    if K == 2:  # each row on both lists, to be overwritten on one: a count in a register waits for nothing
+        second, first, other = np.uint64(0), np.uint64(0), np.uint64(1)  # unsigned: no place is counted from an end
+        for k in range(stop - start):
+            rows[first, np.uint64(k) - second] = start + k
+            rows[other, second] = start + k
+            second += np.uint64(code[start + k])
+        count[0], count[1] = stop - start - np.int64(second), second
+    else:
+        for i in range(start, stop):
+            c = code[i]
+            rows[c, count[c]] = i
+            count[c] += 1
     for c in range(K):
         w[c] = count[c]
         for j in range(0, d if count[c] > 0 else 0, _VECTORS * _LANES):
@@ -154,6 +163,11 @@ def _first_rows(X, code, weight, total, mean):
 def _row_by_row(*asked):
     """`class_moments` in plain Python, which has no vector registers."""
     interpreted(class_moments.compiled.py_func, _LANES=1)(*asked)
+
+
+def _label_by_label(*asked):
+    """`gaussian_labels` in the same way."""
+    return interpreted(gaussian_labels.compiled.py_func, _LANES=1)(*asked)
 
 
 @tiered(lambda X, code, weight, total, mean, rest, scatter: 1e-6 * X.size, _row_by_row)
@@ -236,7 +250,115 @@ def gaussian_scores(X, mean, half_precision, constant, out):
             out[i, c] = constant[c] - r
 
 
-@tiered(lambda X, mean, half_precision, constant, out: 5e-7 * X.size * len(constant))
+def _distances(classes: int) -> Any:
+    """sums[c] = Σⱼ half_precision[c, j] (X[i, j] − mean[c, j])² for so many classes from c on, of a vector of rows i.
+
+    The last vector of columns may overlap the one before: ``rest`` is its half precisions, zero where it does. Each row
+    has a vector of sums; halves of these are added, then quarters, ..., and one vector is left with a number for each.
+    """
+
+    def tile(context, X, start, mean, half_precision, rest, c, sums):
+        whole = types.intp
+        return types.void(X, whole, mean, half_precision, rest, whole, sums), emit
+
+    def emit(context, build, signature, args):
+        X, mean, half, rest, sums = (
+            context.make_array(signature.args[k])(context, build, args[k]) for k in (0, 2, 3, 4, 6)
+        )
+        start, d, single = args[1], build.extract_value(X.shape, 1), signature.args[0].dtype == types.float32
+        wide = ir.VectorType(ir.DoubleType(), _LANES)
+        stored = ir.VectorType(ir.FloatType(), _LANES) if single else wide
+        kind = ir.FunctionType(wide, [wide] * 3)
+        fma = cgutils.get_or_insert_function(build.module, kind, f"llvm.fma.v{_LANES}f64")
+        rows = [build.mul(build.add(start, _I64(k)), d) for k in range(_LANES)]
+        numbers = [build.add(args[5], _I64(k)) for k in range(classes)]
+        none = ir.Constant(wide, None)
+        totals = [[cgutils.alloca_once_value(build, none) for _ in rows] for _ in numbers]
+
+        def read(table, row, place, kind=wide):
+            start = build.gep(table.data, [build.add(row, place)])
+            return build.load(build.bitcast(start, kind.as_pointer()), align=4)
+
+        def add(j, halves):
+            """A vector of columns, from j on."""
+            means = [read(mean, build.mul(c, d), j) for c in numbers]
+            for k, row in enumerate(rows):
+                x = read(X, row, j, stored)
+                x = build.fpext(x, wide) if single else x
+                for m, h, mine in zip(means, halves, totals):
+                    t = build.fsub(x, m)
+                    build.store(build.call(fma, [build.fmul(h, t), t, build.load(mine[k])]), mine[k])
+
+        with cgutils.for_range(build, build.udiv(build.sub(d, _I64(1)), _I64(_LANES))) as loop:
+            j = build.mul(loop.index, _I64(_LANES))
+            add(j, [read(half, build.mul(c, d), j) for c in numbers])
+        add(build.sub(d, _I64(_LANES)), [read(rest, build.mul(c, _I64(_LANES)), _I64(0)) for c in numbers])
+        for c, mine in zip(numbers, totals):
+            place = build.gep(sums.data, [build.mul(c, _I64(_LANES))])
+            total = sums_of_each(build, [build.load(each) for each in mine])
+            build.store(total, build.bitcast(place, wide.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return intrinsic(tile)
+
+
+_one_class, _two_classes = _distances(1), _distances(2)
+
+
+@intrinsic
+def _chosen(context, constant, sums, out, start):
+    """out[start + r] = the class c of the largest constant[c] − sums[c, r], the first of equals, of a vector of rows r.
+
+    Returns a bit for each row that has none, whose class is 0. There is no branch that nobody could foresee.
+    """
+
+    def emit(context, build, signature, args):
+        constant, sums, out = (context.make_array(signature.args[k])(context, build, args[k]) for k in range(3))
+        wide, whole = ir.VectorType(ir.DoubleType(), _LANES), ir.VectorType(_I64, _LANES)
+        none = ir.Constant(whole, [-1] * _LANES)
+        best = cgutils.alloca_once_value(build, ir.Constant(wide, [-np.inf] * _LANES))
+        label = cgutils.alloca_once_value(build, none)
+        with cgutils.for_range(build, build.extract_value(constant.shape, 0)) as loop:
+            top = filled(build, build.load(build.gep(constant.data, [loop.index])), wide)
+            place = build.gep(sums.data, [build.mul(loop.index, _I64(_LANES))])
+            score = build.fsub(top, build.load(build.bitcast(place, wide.as_pointer()), align=8))
+            more = build.fcmp_ordered(">", score, build.load(best))
+            build.store(build.select(more, score, build.load(best)), best)
+            build.store(build.select(more, filled(build, loop.index, whole), build.load(label)), label)
+        found = build.load(label)
+        missing = build.icmp_signed("==", found, none)
+        place = build.bitcast(build.gep(out.data, [args[3]]), whole.as_pointer())
+        build.store(build.select(missing, ir.Constant(whole, None), found), place, align=8)
+        return build.zext(build.bitcast(missing, ir.IntType(_LANES)), _I64)
+
+    return types.intp(constant, sums, out, types.intp), emit
+
+
+@njit(nogil=True)
+def _vector_labels(X, mean, half_precision, constant, out):
+    """`gaussian_labels` of as many rows at a time as a vector has numbers; the last of them may be done twice."""
+    n, d = X.shape
+    K, line = constant.shape[0], d * X.itemsize
+    sums, rest, bad = np.empty((K, _LANES)), np.zeros((K, _LANES)), 0
+    once = (d - 1) % _LANES + 1  # columns of the last vector that no other has
+    for c in range(K):
+        for k in range(once):
+            rest[c, _LANES - once + k] = half_precision[c, d - once + k]
+    for i in range(0, n, _LANES):
+        start = min(i, n - _LANES)
+        for place in range(i * line + _AHEAD, (i + _LANES) * line + _AHEAD, LINE):
+            fetch(X, place)
+        for c in range(0, K - 1, 2):
+            _two_classes(X, start, mean, half_precision, rest, c, sums)
+        if K % 2:
+            _one_class(X, start, mean, half_precision, rest, K - 1, sums)
+        none = _chosen(constant, sums, out, start) >> (i - start)
+        while none:
+            bad, none = bad + (none & 1), none >> 1
+    return bad
+
+
+@tiered(lambda X, mean, half_precision, constant, out: 5e-7 * X.size * len(constant), _label_by_label)
 @njit(nogil=True, fastmath={"reassoc", "contract"})
 def gaussian_labels(X, mean, half_precision, constant, out):
     """out[i] = the class of the largest Gaussian score (the first of equals); returns how many rows had none.
@@ -244,6 +366,8 @@ def gaussian_labels(X, mean, half_precision, constant, out):
     A row has none when no score is a finite number: a NaN, an infinity or an overflow is among its cells.
     """
     n, d = X.shape
+    if 1 < _LANES <= min(n, d):
+        return _vector_labels(X, mean, half_precision, constant, out)
     K = constant.shape[0]
     bad = 0
     for i in range(n):

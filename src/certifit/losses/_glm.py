@@ -18,7 +18,14 @@ _CAP = 700.0  # beyond it exp overflows; no minimiser is there
 
 def _x_log_x(y: Numeric) -> Numeric:
     """y log y with 0 log 0 = 0, also of error-bounded numbers."""
-    return -entr(y)
+    if type(y) is not np.ndarray or y.dtype != np.float64:
+        return -entr(y)
+    found = np.where(y > 0.0, y, 1.0)
+    np.log(found, out=found)  # of several numbers at a time, which SciPy's entropy is not
+    found *= y
+    if y.min(initial=0.0) < 0.0:
+        found[y < 0.0] = np.inf
+    return found
 
 
 class _DevianceLoss(Loss):

@@ -18,6 +18,7 @@ from certifit.naive_bayes._statistics import ClassMoments
 from certifit.parallel import by_ranges
 
 _FLOATS = (np.float64, np.float32)
+_PIECE = 1 << 14  # rows that are labelled at a time, where their classes are looked up
 _CELLS = 1 << 18  # of rows to be labelled that are worth a thread
 
 
@@ -181,15 +182,20 @@ class GaussianNB(IncrementalNB):
         check_is_fitted(self, "statistics_")
         rows = self._check_X(X)
         half, constant = self._terms()
-        A, numbers = np.ascontiguousarray(rows), np.empty(len(rows), dtype=np.int64)
-        labels = np.empty(len(rows), dtype=self.classes_.dtype)
-        moments.gaussian_labels.pays(A, self.theta_, half, constant, numbers)  # a matter of all rows, not of some
+        A, classes = np.ascontiguousarray(rows), self.classes_
+        labels = np.empty(len(rows), dtype=classes.dtype)
+        counted = labels.dtype == np.int64 and np.array_equal(classes, np.arange(len(classes)))
+        moments.gaussian_labels.pays(A, self.theta_, half, constant, labels)  # a matter of all rows, not of some
         bad = []
 
         def label(first: int, last: int) -> None:
-            part = slice(first, last)
-            bad.append(moments.gaussian_labels(A[part], self.theta_, half, constant, numbers[part]))
-            np.take(self.classes_, numbers[part], out=labels[part], mode="clip")
+            """Write the labels of some rows, in pieces whose numbers stay in a cache where they are not the labels."""
+            for start in range(first, last, last - first if counted else _PIECE):
+                part = slice(start, min(start + _PIECE, last) if not counted else last)
+                numbers = labels[part] if counted else np.empty(part.stop - start, dtype=np.int64)
+                bad.append(moments.gaussian_labels(A[part], self.theta_, half, constant, numbers))
+                if not counted:
+                    np.take(classes, numbers, out=labels[part], mode="clip")
 
         by_ranges(label, len(A), max(1, _CELLS // max(1, A.shape[1])))
         return super().predict(rows) if any(bad) else labels

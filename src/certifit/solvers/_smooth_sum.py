@@ -38,6 +38,8 @@ _TERMS = 1 << 24  # the same for several classes: numbers of X times classes
 _STRIPES = 8  # parts of the rows for a Hessian of several classes, at most
 _LEAST = 1024  # rows that are worth a part of their own
 _PARTS = 32  # of the rows, summed on their own: a fixed number, so that rounding is always the same
+_HANDED_OVER = 16  # the same of a pass that is so quick that handing parts to threads is felt
+_SMALL = 1 << 20  # numbers of X below which it is not worth that
 _FLAT = 1e-13  # reciprocal condition number below which some direction has no curvature
 _STEEP = 1e-4  # reciprocal condition number above which single precision is enough for a metric
 _TINY_NARROW = 1e-12  # the same in single precision, whose squares are smaller still
@@ -88,7 +90,7 @@ class SmoothSum:
     ridge: Array  # (p,), in coordinates; zero for the offset
     prior: Array  # (p, K), in coordinates
     offset: Array | None = None
-    large: bool = False  # whether the rows are some of so many that the loop for several classes is used in any case
+    large: bool = False  # whether the rows are some of so many that compiled loops are used in any case
 
     @classmethod
     def of(cls, task: Task, columns: Coordinates | None = None) -> SmoothSum:
@@ -142,8 +144,17 @@ class SmoothSum:
         if design.is_sparse or self.offset is not None or not design.stored.flags.c_contiguous:
             return False
         if isinstance(self.loss, (Logistic, Poisson)):
-            return design.stored.size >= _LARGE
+            return self.large or design.stored.size >= _LARGE
         return isinstance(self.loss, Softmax) and (self.large or softmax_loop_suits(*design.shape, self.outputs))
+
+    @property
+    def _suits_one_score(self) -> bool:
+        """Whether that is the loop for one score, which centres rows as it reads them."""
+        if not self._suits_compiled_loop or self.outputs > 1:
+            return False
+        from certifit.loops._vectors import LANES  # loads Numba: only for what is large
+
+        return LANES > 0
 
     def _evaluate_one_score(self, theta: Array) -> tuple[float, Array, Array]:
         """`evaluate` by a compiled loop that reads every row once."""
@@ -159,7 +170,8 @@ class SmoothSum:
             value, total = one_score_pass(X[rows], y[rows], s[rows], *at, Z[rows, 0], gradient)
             return value, total, gradient
 
-        values, totals, gradients = zip(*side_by_side(work, ranges(len(y), _PARTS)))
+        parts = _HANDED_OVER if X.size > _SMALL else 1
+        values, totals, gradients = zip(*side_by_side(work, ranges(len(y), parts)))
         G = self.columns.gathered(np.sum(gradients, axis=0)[:, None], np.array([sum(totals)]))
         return sum(values) + self._level + self._penalty(theta), Z, self._pulled(G, theta)
 
@@ -215,11 +227,11 @@ class SmoothSum:
         offset = None if self.offset is None else self.offset[rows]
         return replace(
             self,
-            columns=self.columns.some(rows),
+            columns=self.columns.taken(rows) if self._suits_one_score else self.columns.some(rows),
             y=self.y[rows],
             weights=factor * self.weights[rows],
             offset=offset,
-            large=self.outputs > 1 and self._suits_compiled_loop,
+            large=self._suits_compiled_loop,
         )
 
     def among(self, keep: Array) -> SmoothSum:
@@ -227,10 +239,10 @@ class SmoothSum:
         return replace(self, columns=self.columns.among(keep), ridge=self.ridge[keep], prior=self.prior[keep])
 
     def hessian(self, Z: Array, rough: bool = False) -> Array:
-        """(pK, pK), in class-major order; a rough one of several classes has the digits of single precision."""
+        """(pK, pK), in class-major order; a rough one has the digits of single precision, where that is faster."""
         p, K, n = self.columns.width, self.outputs, len(self.y)
         if K == 1:
-            H = self.columns.gram(self.curvatures(Z))
+            H = self.columns.gram(self.curvatures(Z), rough)
         elif not np.any(Z):  # all classes are equally likely in every row
             H = np.kron((np.eye(K) - 1.0 / K) / K, self.columns.gram(self.weights))
         else:
@@ -333,7 +345,8 @@ class SmoothSum:
 
     def rough_metric(self, Z: Array) -> ScaledHessian:
         """The same at scores Z, of a Hessian in single precision, which is enough unless it is nearly flat."""
-        if self.outputs > 1:
+        narrow = self._suits_one_score and self.columns.design.stored.dtype == np.float32
+        if self.outputs > 1 or narrow:
             H = self.hessian(Z, rough=True)
             found = self._factored(H)[0] if np.all(np.isfinite(H)) else None
             if found is not None and found.steep(_STEEP):

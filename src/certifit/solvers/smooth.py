@@ -109,7 +109,9 @@ def null_value(task: Task) -> float:
     outputs = max(task.outputs, 2)
     if not task.objective.fit_intercept:
         return per * float(np.log(outputs))
-    code = task.y if isinstance(loss, Softmax) else (task.y > 0).astype(int)
-    share = np.bincount(code, task.s, outputs) / total
+    if isinstance(loss, Softmax):
+        share = np.bincount(task.y, task.s, outputs) / total
+    else:
+        share = np.array([task.s @ (task.y <= 0), task.s @ (task.y > 0)]) / total
     share = share[share > 0]
     return max(-per * float(share @ np.log(share)), 1e-300)
