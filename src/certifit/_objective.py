@@ -127,7 +127,7 @@ class Objective:
             found = np.zeros(len(y), dtype=np.int8)
             for k, name in enumerate(self.classes):
                 np.maximum(found, np.asarray(y == name, dtype=bool) * np.int8(k + 1), out=found)
-            return found.astype(int) - 1
+            return (found - np.int8(1)).astype(int)  # wide numbers once only
         codes = np.full(len(y), -1)
         for k, name in enumerate(self.classes):
             codes[np.asarray(y == name)] = k
@@ -138,7 +138,7 @@ class Objective:
         y = np.asarray(y)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         if self.classes is None:
-            y = y.astype(float).reshape(len(y), -1)
+            y = y.astype(float, copy=False).reshape(len(y), -1)
             if self.regularizer.joint:
                 return (Target(y, weights, y.shape[1]),)
             return tuple(Target(y[:, t], weights, 1) for t in range(y.shape[1]))
@@ -153,7 +153,8 @@ class Objective:
         for positive, negative in self.machines:
             all_of_them = negative is None or len(self.classes) == 2
             here = weights if all_of_them else np.where((codes == positive) | (codes == negative), weights, 0.0)
-            found.append(Target(2.0 * (codes == positive) - 1.0, here, 1))
+            signs = np.multiply(codes == positive, 2.0)
+            found.append(Target(np.subtract(signs, 1.0, out=signs), here, 1))
         return tuple(found)
 
     # -- value and derivatives --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from certifit.certificates import Ball, ball, dot, dot_t, rationals, to_float
-from certifit.certificates._row_sums import BlockSums, block_sums
+from certifit.certificates._row_sums import BlockSums, block_sums, columns_lengths, run_sum
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False)
 vectors = arrays(float, 4, elements=numbers)
@@ -82,6 +82,24 @@ def test_sums_of_blocks_by_absolute_values_and_by_lengths(rows):
         worst = exact(b.mid) + exact(1e-9 * np.sign(A[:, :1]))  # the ends that the first column notices most
         assert inside(Ball(found.mid[0], found.rad[0]), exact(A[:, 0]) @ worst)
     assert np.all(quick.finish(lengths).rad >= slow.finish().rad)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-170, 1e200])
+def test_lengths_of_columns_are_upper_bounds(scale):
+    A = np.random.default_rng(0).normal(size=(300, 3)) * scale
+    found, true = columns_lengths(A), np.linalg.norm(A / scale, axis=0) * scale
+    assert np.all(true <= found * (1 + 1e-13))
+    assert np.all(found <= 20 * true + 1e-150)
+    assert columns_lengths(np.zeros((0, 2))).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 64, 65, 5000, 300_001])
+def test_sums_in_runs_of_runs(n):
+    rng = np.random.default_rng(n)
+    b = Ball(rng.normal(size=n) * 10.0 ** rng.uniform(-9, 9, size=n), np.full(n, 1e-12))
+    found = run_sum(b)
+    assert inside(found, np.array(sum((exact(v)[()] for v in b.mid), start=exact(1e-12)[()] * n), dtype=object))
+    assert float(found.rad) <= 400 * 2.0**-53 * float(np.abs(b.mid).sum()) + 1.1e-12 * n + 1e-300
 
 
 def test_sums_of_no_rows():

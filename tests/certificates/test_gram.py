@@ -50,6 +50,21 @@ def test_radial_scores_contain_the_exact_ones(scale, offset, gamma, weight):
     assert not np.any(found.rad > 10.0 * entries.rad + 1e-310 * np.abs(coef).sum())
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("spread", [0.0, 2.0])  # vectors of about one length, and of very different ones
+def test_radial_scores_in_blocks_contain_the_exact_ones(columns, spread):
+    rng = np.random.default_rng(1)
+    V = rng.normal(size=(600, 3)) * np.exp(spread * rng.normal(size=(600, 1)))
+    X, coef = V[:5] + 0.1 * rng.normal(size=(5, 3)), rng.normal(size=(600, columns))
+    found = new_scores(RBF(0.3), X, V, coef)
+    for i, line in enumerate(true_scores(0.3, X, V, coef)):
+        for j, true in enumerate(line):
+            assert Decimal(float(found.lower[i, j])) <= true <= Decimal(float(found.upper[i, j]))
+    with np.errstate(all="ignore"):
+        entries = _by_chunks(5, 600, lambda i, j: RBF(0.3).gram(X[i], V[j], BALLS), coef)
+    assert not np.any(found.rad > 10.0 * entries.rad)
+
+
 @pytest.mark.parametrize("value", [np.inf, np.nan, 1e200])
 def test_what_overflows_proves_nothing(value):
     X = np.array([[0.0, value], [1.0, 2.0]])

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certifit.certificates import Data, issue
+from certifit.certificates import Ball, Data, issue
+from certifit.certificates.perceptron import _moves
 from certifit.linear_model import Perceptron
 
 RNG = np.random.default_rng(11)
@@ -34,6 +35,22 @@ def evidence(w, wrong, separator, eta=1.0):
         "mistaken_0": rows, "times_0": wrong[rows], "class_weights_0": np.ones(2), "start_0": np.zeros(len(w)),
         "coef_0": w,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("eta", [1.0, 1e-9 / 3, 1e-300, 5e-324])  # the last two by two products with |x|
+def test_the_moves_of_all_mistakes_contain_the_exact_ones(offset, eta):
+    rng = np.random.default_rng(3)
+    X, rows = rng.normal(size=(400, 3)) * [1.0, 1e8, 1e-8], np.flatnonzero(rng.random(400) < 0.6)
+    counts, costs = rng.integers(1, 9, size=len(rows)).astype(float), rng.choice([0.7, 1.3], size=len(rows))
+    moved, error, reach = _moves(X, rows, Ball(counts) * costs * eta, offset)
+    Z = np.column_stack([X, np.ones(400)])[rows, : 3 + offset]
+    steps = [Fraction(t) * Fraction(c) * Fraction(eta) for t, c in zip(counts, costs)]
+    for j, column in enumerate(Z.T):
+        terms = [s * Fraction(x) for s, x in zip(steps, column)]
+        assert abs(Fraction(moved[j]) - sum(terms)) <= Fraction(error[j])
+        assert sum(map(abs, terms)) <= Fraction(reach[j]) + Fraction(error[j])
+        assert error[j] <= 1e-12 * reach[j] + 1e-290
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 3.0))

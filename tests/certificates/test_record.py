@@ -1,5 +1,6 @@
 """The record itself: digests, JSON, words."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -31,6 +32,24 @@ def test_digest_depends_on_every_part_and_on_nothing_else():
 
 def test_negative_zero_is_zero():
     assert Data.of([[0.0]], [1]).digest() == Data.of([[-0.0]], [1]).digest()
+
+
+@pytest.mark.parametrize("at", [(0, 0), (-1, -1), (9_000, 3), slice(4_000, 9_000)])
+def test_negative_zero_is_zero_in_every_block_of_a_large_table(at):
+    X = np.random.default_rng(0).normal(size=(20_000, 10))
+    X[at] = 0.0
+    signed = X.copy()
+    signed[at] = -0.0
+    kept = Data.of(X).digest()
+    assert Data.of(signed).digest() == Data.of(np.asfortranarray(signed)).digest() == kept
+    signed[9_500, 5] = 7.0
+    assert Data.of(signed).digest() != kept
+
+
+def test_digests_are_those_of_the_bytes():
+    X = np.random.default_rng(0).normal(size=(20_000, 10))
+    told = hashlib.sha256(b"X:f(20000, 10)" + X.tobytes() + b"y:w:o:").hexdigest()
+    assert Data.of(X).digest() == told
 
 
 def test_sparse_digest_ignores_storage_order():

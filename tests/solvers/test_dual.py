@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from certifit._objective import Objective
 from certifit.certificates import Data, issue
-from certifit.linear_model import LinearModel
+from certifit.linear_model import Lasso, LinearModel
 from certifit.losses import Absolute, Hinge, Logistic, Softmax, Squared
 from certifit.regularizers import L1, ElasticMix, SquaredL2
-from certifit.solvers.dual import dual_point, evidence_of
+from certifit.solvers.dual import _by_used_columns, dual_point, duality_proof, evidence_of
 
 RNG = np.random.default_rng(16)
 X = RNG.normal(size=(30, 4))
@@ -90,3 +90,25 @@ def test_columns_of_large_numbers_do_not_cost_the_bound(large, layout):
     found = issue("duality", data, evidence_of(objective, *fitted) | {"dual": dual})
     assert found.holds
     assert found.relative_gap < 1e-3
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_few_columns_in_use_prove_as_much_as_all(complete):
+    rng = np.random.default_rng(2)
+    A = rng.normal(size=(60, 400))
+    y = A[:, :3] @ [3.0, -2.0, 1.0] + 0.1 * rng.normal(size=60)
+    fit = Lasso(alpha=0.3).fit(A, y)
+    coef, data = np.atleast_2d(fit.coef_.copy()), Data.of(A, y)
+    if not complete:  # a column that ought to be used is not: now it is the steepest
+        coef[0, np.argmax(np.abs(coef[0]))] = 0.0
+    objective = Objective(Squared(0.5), L1(), 0.3 * 60)
+    evidence = evidence_of(objective, coef, fit.intercept_)
+    quick = _by_used_columns(objective, data, coef, evidence["intercept"])
+    assert quick is not None or not complete
+    if quick is not None:
+        assert issue("duality", data, evidence | {"dual": quick}).holds == complete
+    whole = issue("duality", data, evidence | {"dual": dual_point(objective, data, coef, evidence["intercept"])})
+    found = duality_proof(objective, data, evidence)
+    assert found.holds
+    assert whole.holds
+    assert found.gap <= whole.gap * (1 + 1e-9) + 1e-12 * whole.value

@@ -89,9 +89,7 @@ def to_float(x: Numeric) -> Numeric:
     0.1
     """
     if isinstance(x, np.ndarray):
-        if x.dtype != object:
-            return x
-        return np.array([to_float(v) for v in x.ravel()], dtype=float).reshape(x.shape)
+        return x if x.dtype != object else np.array([to_float(v) for v in x.ravel()], dtype=float).reshape(x.shape)
     if isinstance(x, (float, np.floating)):
         return float(x)
     exact = Fraction(x) if isinstance(x, (int, Fraction)) else Fraction(int(x.p), int(x.q))
@@ -386,15 +384,22 @@ class Ball:
     def sigmoid(self) -> Ball:
         """1/(1 + e^−x)."""
         spread = self._spread()
-        if spread is None:
-            return self.monotone(scipy.special.expit)
+        return self.monotone(scipy.special.expit) if spread is None else self._logistic(spread)[1]
+
+    def softplus(self) -> tuple[Ball, Ball]:
+        """log(1 + e^x) and its slope, 1/(1 + e^−x), from one exponential."""
+        spread = self._spread()
+        return (_logaddexp(ball(0.0, like=self), self), self.sigmoid()) if spread is None else self._logistic(spread)
+
+    def _logistic(self, spread: Array) -> tuple[Ball, Ball]:
+        """The same at the middle, from e^−|x|, which never overflows; NumPy's exp is vectorised, expit is not."""
         with np.errstate(all="ignore"):
-            # As e/(1 + e) or 1/(1 + e) for e = e^−|x|, which never overflows; NumPy's exp is vectorised, expit is not.
             e = np.exp(-np.abs(self.mid))
             share = 2 * (_ULPS + 2) * UNIT  # of e, and what the sum and the quotient are rounded by
             mid = np.maximum(e, self.mid >= 0.0) / (1.0 + e)  # e ≤ 1; choosing by a mask takes several times as long
-            other = (1.0 - mid) + share  # not less than 1 − the exact value
-            return Ball(mid, rounded_up(mid * (spread * other + share)))
+            slope = Ball(mid, rounded_up(mid * (spread * ((1.0 - mid) + share) + share)))  # in brackets at least 1 − it
+            value = np.maximum(self.mid, 0.0) + np.log1p(e)
+            return Ball(value, rounded_up(mid * spread + value * (4 * (_ULPS + 1) * UNIT))), slope
 
     def entropy(self) -> Ball:
         """−x log x, with 0 log 0 = 0; the ball is cut at zero."""
@@ -435,13 +440,8 @@ class Ball:
 def _logaddexp(a: Ball, b: Ball) -> Ball:
     if a.exact:
         return a.maximum(b) + (-abs(a - b)).monotone(lambda t: np.log1p(np.exp(t)))
-    spread = b._spread() if a.mid.ndim == 0 and a.mid == 0.0 and _zero(a.rad) else None
-    if spread is not None:  # log(1 + e^b)
-        with np.errstate(all="ignore"):
-            e = np.exp(-np.abs(b.mid))
-            mid = np.maximum(b.mid, 0.0) + np.log1p(e)
-            slope = np.maximum(e, b.mid > 0.0) / (1.0 + e)  # e ≤ 1: one where b is positive
-            return Ball(mid, rounded_up(slope * spread + mid * (4 * (_ULPS + 1) * UNIT)))
+    if a.mid.ndim == 0 and a.mid == 0.0 and _zero(a.rad) and b._spread() is not None:  # log(1 + e^b)
+        return b.softplus()[0]
     low, high = np.logaddexp(a.lower, b.lower), np.logaddexp(a.upper, b.upper)
     slack = 2 * _ULPS * UNIT
     return Ball.between(low - slack * np.abs(low) - ETA, high + slack * np.abs(high) + ETA)

@@ -15,6 +15,7 @@ import scipy.sparse
 
 from certifit._types import Array, Matrix, Record, VectorLike
 from certifit.certificates._ball import Ball, rationals
+from certifit.certificates._blocks import row_blocks
 
 Rigor = Literal["float", "exact"]
 
@@ -23,7 +24,6 @@ Evidence: TypeAlias = Mapping[str, Any]
 
 Figures: TypeAlias = Mapping[str, Any]
 """What a certificate states: numbers and words by name."""
-_ENTRIES = 1 << 20  # numbers hashed at a time: after wide vector instructions some processors run slower for a while
 _MINUS_ZERO = -(2**63)  # the bytes of −0.0 as an integer: there is no smaller one
 _DENSE = 1 << 27  # entries that a sparse matrix may have to be compared with dense rows
 
@@ -123,7 +123,7 @@ class Data:
         for name, part in (("X", self.X), ("y", self.y), ("w", self.sample_weight), ("o", self.offset)):
             h.update(f"{name}:".encode())
             if part is not None:
-                _feed(h, part)
+                h = _fed(h, part)
         return h.hexdigest()
 
     def numbers(self, rigor: Rigor) -> tuple[Any, Ball]:
@@ -165,23 +165,38 @@ def _labels(y: VectorLike) -> Array:
     return np.ascontiguousarray(y, dtype=float) if y.dtype.kind in "biuf" else y
 
 
-def _feed(h: Any, part: Any) -> None:
+def _fed(h: Any, part: Any) -> Any:
+    """The hash of what h has read and of this array or sparse matrix."""
     if scipy.sparse.issparse(part):
         h.update(f"csr{part.shape}".encode())
         for array, kind in ((part.indptr, "<i8"), (part.indices, "<i8"), (part.data, "<f8")):
             h.update(np.ascontiguousarray(array, dtype=kind).data)
     elif part.dtype.kind == "f":
         h.update(f"f{part.shape}".encode())
-        # Adding 0.0 turns −0.0 into 0.0: equal numbers have equal bytes.
-        step = max(1, _ENTRIES // max(1, math.prod(part.shape[1:])))
-        plain = part.dtype == np.dtype("<f8") and part.flags.c_contiguous
-        for i in range(0, len(part), step):
-            rows = part[i : i + step]
-            zero_signs = not plain or rows.view("<i8").min(initial=0) == _MINUS_ZERO
-            h.update((np.add(rows, 0.0, dtype="<f8", order="C") if zero_signs else rows).data)
+        return _fed_floats(h, part)
     else:
         h.update(f"o{part.shape}".encode())
         h.update(json.dumps([_word(v) for v in part.ravel()]).encode())
+    return h
+
+
+def _fed_floats(h: Any, part: Array) -> Any:
+    """Adding 0.0 turns −0.0 into 0.0: equal numbers have equal bytes.
+
+    A block of rows is hashed as it is, and looked at while the cache still holds it. One that has a −0.0 is hashed once
+    more, without it; where there is one there may be many, so that the blocks after it are not tried as they are.
+    """
+    plain = part.dtype == np.dtype("<f8") and part.flags.c_contiguous
+    for at in row_blocks(len(part), math.prod(part.shape[1:])):
+        rows = part[at]
+        if plain:
+            before = h.copy()
+            h.update(rows.data)
+            if rows.view("<i8").min(initial=0) != _MINUS_ZERO:
+                continue
+            h, plain = before, False
+        h.update(np.add(rows, 0.0, dtype="<f8", order="C").data)
+    return h
 
 
 def _word(v: object) -> list[str]:
@@ -206,9 +221,9 @@ def digest_evidence(evidence: Evidence) -> str:
         h.update(f"{key}:".encode())
         value = evidence[key]
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            _feed(h, np.asarray(value, dtype=float))
+            h = _fed(h, np.asarray(value, dtype=float))
         elif isinstance(value, np.ndarray):
-            _feed(h, value)
+            h = _fed(h, value)
         else:
             h.update(json.dumps(value, sort_keys=True, default=_listed).encode())
     return h.hexdigest()

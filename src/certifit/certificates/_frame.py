@@ -12,14 +12,14 @@ import scipy.sparse
 
 from certifit._types import Array, Bools, Matrix
 from certifit.certificates._ball import ETA, UNIT, Ball, gamma, shifted, to_float
-from certifit.certificates._blocks import row_blocks
-from certifit.certificates._row_sums import BlockSums, block_sums, dot_t
+from certifit.certificates._blocks import places, row_blocks
+from certifit.certificates._row_sums import BlockSums, block_sums, columns_lengths, dot_t, run_sum
 
 _LIGHT = -900  # rows whose weight is below 2^−900 of the largest are left out of H, which only makes H smaller
 _TAME = 1e60  # squared lengths of columns up to this, and down to its reciprocal, neither overflow nor vanish
 _VANISHED = 1e-220  # more than underflow takes of a product of such columns, once their lengths are about one
 _PRODUCT = 1024, 3072  # the least and the most rows of a product of columns, which costs to begin and to end
-_CELLS = 1 << 19  # and about as many numbers in the block of rows
+_CELLS = 1 << 18  # and about as many numbers in the block of rows
 _SLIGHT = 2.0**-10  # of a root: rows of less than a millionth of the largest weight
 _LEAST, _SAMPLE, _ROWS_A_COLUMN = 256, 2048, 8  # the least, the most and the usual rows for the middle of a table
 _FAINT = 2.0**-400  # a column this small after scaling has lost digits to underflow: no factor
@@ -70,7 +70,10 @@ class Frame:
         d = X.shape[1]
         top = float(np.max(weights, initial=0.0))
         half = int(np.frexp(top)[1]) // 2
-        root = np.sqrt(times_power(np.where(weights < np.ldexp(top, _LIGHT), 0.0, weights), np.array(-2 * half)))
+        light = np.ldexp(top, _LIGHT)
+        heavy = weights if np.min(weights, initial=np.inf) >= light else np.where(weights < light, 0.0, weights)
+        root = times_power(heavy, np.array(-2 * half))
+        root = np.sqrt(root, out=root)
         centre = np.zeros(d) if scipy.sparse.issparse(X) or not fit_intercept else middle(X, root)
         level, none = np.zeros(d + fit_intercept, dtype=int), np.zeros(d + fit_intercept, dtype=bool)
         frame = cls(X, level, root, half, centre, level, none, fit_intercept, residuals)
@@ -96,11 +99,11 @@ class Frame:
 
     def _equal_products(self) -> tuple[Array, Ball | None]:
         """Where all rows weigh the same: products of the columns as they are, and their sums with ones and with ρ."""
-        (n, d), p, rho = self.table.shape, len(self.level), self._widened
+        (n, d), p, rho = self.table.shape, len(self.level), self._rounded_residuals
         moved, parts, found = bool(np.any(self.centre)), product_blocks(n, d), np.zeros((p, p))
         rows = parts[0].stop if parts else 0
         room, ones = np.empty((rows if moved else 0, d)), np.ones((p - d, rows))
-        sums = None if rho is None else BlockSums(rho, d, rows)
+        sums = None if rho is None else BlockSums(Ball(rho.mid), d, rows)
         for part in parts:
             A = self.table[part]
             A = np.subtract(A, self.centre, out=room[: len(A)]) if moved else A
@@ -112,7 +115,10 @@ class Frame:
         if sums is None or rho is None:
             return found, None
         lengths = np.sqrt(np.diag(found)[:d] * (1.0 + 4 * gamma(n + 12)))
-        return found, self._with_total(sums.finish(lengths), rho)
+        # The radius of ρ, widened for the rounding of A (see `_widened`).
+        blur = columns_lengths(np.broadcast_to(rho.rad, rho.shape))
+        known = 3 * UNIT * columns_lengths(rho.mid) + (1.0 + 8 * UNIT) * blur + n * ETA
+        return found, self._with_total(sums.finish(lengths, known), rho)
 
     def _weighted_products(self) -> tuple[Array, Ball | None]:
         """Columns times √s, then √s itself: their products, and their sums with ρ/√s.
@@ -121,19 +127,19 @@ class Frame:
         slight weight, by which ρ is not divided, are added by themselves. The column √s, and the sum of ρ that belongs
         to it, are kept apart from the table: rows of d + 1 numbers are slower to form and to multiply than rows of d.
         """
-        (n, d), p, rho = self.table.shape, len(self.level), self._widened
+        (n, d), p, rho = self.table.shape, len(self.level), self._rounded_residuals
         moved, parts, found = bool(np.any(self.centre)), product_blocks(n, d), np.zeros((p, p))
         rows = parts[0].stop if parts else 0
-        slight = self.root < _SLIGHT
-        over = np.divide(1.0, self.root, out=np.zeros(n), where=~slight)[:, None]
-        push = Ball(np.empty((n, 0)))
+        some = np.flatnonzero(self.root < _SLIGHT)
+        t = 0 if rho is None else rho.shape[1]
+        room = places(1 + 2 * t, n)
+        over, push, wide = room[0], room[1 : 1 + t].reshape(n, t), room[1 + t :].reshape(n, t)
+        np.divide(1.0, self.root, out=over)
+        over[some] = 0.0
         if rho is not None:
-            lost = np.abs(rho.mid)
-            lost *= 4 * UNIT  # the quotient, and √s A, are rounded too
-            lost += rho.rad
-            lost *= over
-            push = Ball(rho.mid * over, lost)
-        sums, room = BlockSums(push, d, rows), np.empty((rows, d))
+            np.multiply(rho.mid, over[:, None], out=push)
+            np.multiply(rho.rad, over[:, None], out=wide)
+        sums, room = BlockSums(Ball(push), d, rows), places(rows, d)
         for part in parts:
             B, A, root = room[: part.stop - part.start], self.table[part], self.root[part]
             A = np.subtract(A, self.centre, out=B) if moved else A
@@ -145,11 +151,16 @@ class Frame:
         if rho is None:
             return found, None
         lengths = np.sqrt(np.diag(found)[:d] * (1.0 + 4 * gamma(n + 12)) + n * ETA)
-        pull, some = sums.finish(lengths), np.flatnonzero(slight)
-        lost = ETA * (n * lengths[:, None] + np.abs(push.mid).sum(axis=0))  # of factors, by underflow
+        # The radius of ρ, widened for the rounding of A (see `_widened`), over √s; the quotient, and √s A, are rounded
+        # too, by 4u of ρ at most. No quotient of what is known to ETA is larger than 2¹⁰ of it.
+        size = columns_lengths(push)
+        known = 7 * UNIT * size + (1.0 + 8 * UNIT) * columns_lengths(wide) + n * ETA / _SLIGHT
+        pull = sums.finish(lengths, known)
+        lost = n * ETA * (lengths[:, None] + size)  # of factors, by underflow: no Σ|ρ| is above n times their length
         pull = Ball(pull.mid, pull.rad + lost)
         if len(some):
-            pull = pull + block_sums(self._blocks_of(some), rho[some], d)
+            assert self._widened is not None
+            pull = pull + block_sums(self._blocks_of(some), self._widened[some], d)
         return found, self._with_total(pull, rho)
 
     def _blocks_of(self, some: Array) -> Iterator[tuple[slice, Array]]:
@@ -157,11 +168,16 @@ class Frame:
         for part in row_blocks(len(some), len(self.centre)):
             yield part, self.table[some[part]] - self.centre
 
+    @property
+    def _rounded_residuals(self) -> Ball | None:
+        """ρ, where it is not exact."""
+        return None if self.residuals is None or self.residuals.exact else self.residuals
+
     @cached_property
     def _widened(self) -> Ball | None:
         """ρ for products with A, which is known to a relative error of u: as if ρ were known to 3u less well."""
-        rho = self.residuals
-        if rho is None or rho.exact:
+        rho = self._rounded_residuals
+        if rho is None:
             return None
         rad = np.abs(rho.mid)
         rad *= 3 * UNIT
@@ -173,7 +189,7 @@ class Frame:
         """The sums of columns times ρ, and those of the column of ones, if there is one."""
         if not self.fit_intercept:
             return q
-        totals = [rho[:, t].sum() for t in range(rho.shape[1])]
+        totals = [run_sum(rho[:, t]) for t in range(rho.shape[1])]
         return Ball(np.vstack([q.mid, [b.mid for b in totals]]), np.vstack([q.rad, [b.rad for b in totals]]))
 
     def _levelled(self) -> tuple[Frame, Array]:
@@ -257,17 +273,20 @@ class Frame:
     def half_gradient(self, X: Matrix) -> Ball:
         """D⁻¹Aᵀρ, (columns, t), with the rounding of A itself (exact residuals give it rounded once)."""
         assert self.residuals is not None
-        rho = self._widened
+        rho = self._rounded_residuals
         if rho is None:
             q, total = dot_t(X, self.residuals), self.residuals.sum(axis=0)
             if self.fit_intercept:
                 q = Ball(np.vstack([(q - total.reshape(1, -1) * self.centre[:, None]).mid, total.mid]))
             return rounded(shifted(q, -self.power[:, None]))
-        sparse = scipy.sparse.issparse(self.table)
         q = self.pull
         if q is None:
-            q = dot_t(self.table, rho) if sparse else block_sums(self.blocks(), rho, len(self.level))
-        lost = ETA * (1.0 + rho.magnitude.sum(axis=0))  # of A by underflow
+            assert self._widened is not None
+            sparse, wide = scipy.sparse.issparse(self.table), self._widened
+            q = dot_t(self.table, wide) if sparse else block_sums(self.blocks(), wide, len(self.level))
+        # A loses to underflow no more than ETA a number, times Σ|ρ|, which is at most n times the length of ρ.
+        size = columns_lengths(rho.mid) + columns_lengths(np.broadcast_to(rho.rad, rho.shape))
+        lost = ETA * (1.0 + 2.0 * len(rho) * size)
         return shifted(Ball(q.mid, q.rad + lost), (self.level - self.power)[:, None])
 
 
@@ -289,10 +308,11 @@ def middle(X: Array, root: Array) -> Array:
     for rows in (some, slice(None)):
         square = np.square(root[rows])
         if square.sum() > 0:
-            share, some_rows = square / square.sum(), np.ascontiguousarray(X[rows])
+            share, some_rows = square / square.sum(), np.array(X[rows])
             mean = np.asarray(np.nan_to_num(share @ some_rows, nan=0.0, posinf=0.0, neginf=0.0))
             with np.errstate(all="ignore"):
-                near = np.square(mean) / (share @ np.square(some_rows - mean))
+                some_rows -= mean
+                near = np.square(mean) / (share @ np.square(some_rows, out=some_rows))
             return np.zeros(len(mean)) if near.sum() <= 1.0 else mean
     return np.zeros(X.shape[1])
 

@@ -42,6 +42,14 @@ def sum_slack(n: int) -> float:
     return gamma(n + 4) * (1.0 + 2 * gamma(n + 4)) * (1.0 + 16 * UNIT)
 
 
+def longest_chain(n: int, rows: int) -> int:
+    """How many roundings a term of a sum over n rows meets at most, its product included, in blocks of ``rows``.
+
+    Additions in a run, over the runs and what is left of a block, and over the blocks; and the product itself.
+    """
+    return min(rows, _RUN) + (rows // _RUN + 1) + (n // max(1, rows) + 1) + 1
+
+
 class BlockSums:
     """Aᵀ @ b with its rounding bound, for an exact A whose blocks of `row_blocks` come one after the other.
 
@@ -59,16 +67,10 @@ class BlockSums:
     """
 
     def __init__(self, b: Ball, width: int, rows: int) -> None:
-        n, step, t = len(b), min(len(b), rows), math.prod(b.mid.shape[1:])
-        self.n, self.b = n, b.mid.reshape(n, t)
-        # Additions in a run, over the runs and what is left of a block, and over the blocks; and the product itself.
-        k = min(step, _RUN) + (step // _RUN + 1) + (n // max(1, step) + 1) + 1
-        inner = np.abs(b.mid)  # `shares` and the radius, in place: memory taken anew is what takes time
-        some = inner != 0.0
-        inner *= gamma(k + 2)
-        np.add(inner, ETA, out=inner, where=some)
-        inner += b.rad
-        self.inner, self.shape = inner.reshape(n, t), (width, *b.mid.shape[1:])
+        n, t = len(b), math.prod(b.mid.shape[1:])
+        self.n, self.b, self.shape = n, b.mid.reshape(n, t), (width, *b.mid.shape[1:])
+        self.known = np.broadcast_to(b.rad, b.mid.shape).reshape(n, t)
+        self.chain = longest_chain(n, min(n, rows)) + 2
         self.mid, self.rad = (np.zeros((width, t)) for _ in range(2))
 
     def add(self, part: slice, A: Array, room: Array | None = None) -> None:
@@ -81,16 +83,58 @@ class BlockSums:
             found += runs.sum(axis=0).T
         self.mid += found
         if room is not None:
-            self.rad += np.abs(A, out=room).T @ self.inner[part]
+            self.rad += np.abs(A, out=room).T @ (shares(np.abs(b), self.chain) + self.known[part])
 
-    def finish(self, lengths: Array | None = None) -> Ball:
-        """The sums of all rows; ``lengths`` are upper bounds of the lengths of the columns."""
+    def finish(self, lengths: Array | None = None, known: Array | None = None) -> Ball:
+        """The sums of all rows; ``lengths`` are upper bounds of the lengths of the columns.
+
+        Then v, the sum of γ|b| and of the radii, is no longer than the lengths of both together; ``known`` are upper
+        bounds of the latter (one for each column of b), where the radii themselves are not at hand.
+        """
         rad = self.rad
         if lengths is not None:
-            v = np.sqrt(np.einsum("ij,ij->j", self.inner, self.inner) + self.n * ETA)
-            rad = np.multiply.outer(lengths, v)
+            known = columns_lengths(self.known) if known is None else known
+            rad = np.multiply.outer(lengths, gamma(self.chain) * columns_lengths(self.b) + known + self.n * ETA)
         rad = rounded_up(rad * (1.0 + 2 * gamma(self.n + 2)) + self.n * ETA)
         return Ball(self.mid.reshape(self.shape), rad.reshape(self.shape))
+
+
+def columns_lengths(A: Array) -> Array:
+    """Upper bounds of the lengths of a few columns; a square loses no more than ETA to underflow.
+
+    Examples
+    --------
+    >>> columns_lengths(np.array([[3.0, 3e200], [4.0, 4e200]])).tolist()[0] < 5.000001
+    True
+    """
+    n = len(A)
+    with np.errstate(over="ignore"):
+        squares = np.array([column @ column for column in A.T])
+    found = np.sqrt(squares * (1.0 + 2 * gamma(n + 2)) + n * ETA)
+    if not np.all(np.isfinite(squares)):  # of large numbers: n times the square of the largest is enough
+        found = np.minimum(found, math.sqrt(n) * np.abs(A).max(axis=0, initial=0.0))
+    return np.asarray(found * (1.0 + 4 * UNIT))
+
+
+def run_chain(n: int) -> int:
+    """How many roundings a number meets at most in `run_sum` of n numbers."""
+    return n if n <= _RUN else _RUN + run_chain(n // _RUN + n % _RUN)
+
+
+def run_sum(b: Ball) -> Ball:
+    """The sum of the numbers b, (n,), in runs of runs: so no number meets more than a few hundred roundings.
+
+    Examples
+    --------
+    >>> float(run_sum(Ball(np.ones(1000))).mid)
+    1000.0
+    """
+    sums = b.mid
+    while len(sums) > _RUN:
+        cut = len(sums) // _RUN * _RUN
+        sums = np.append(sums[:cut].reshape(-1, _RUN).sum(axis=1), sums[cut:])
+    lost = gamma(run_chain(len(b))) * float(np.abs(b.mid).sum()) + float(np.broadcast_to(b.rad, b.shape).sum())
+    return Ball(sums.sum(), rounded_up(np.asarray(lost * (1.0 + 2 * gamma(len(b) + 2)))))
 
 
 def block_sums(blocks: Iterable[tuple[slice, Array]], b: Ball, width: int) -> Ball:

@@ -16,7 +16,8 @@ from certifit.kernels import RBF, Arithmetic, Kernel, rebuild
 from certifit.kernels import Linear as LinearKernel
 
 _CHUNK = 1 << 19  # entries of the Gram matrix handled at a time
-_WIDTH, _RADIAL = 256, 1 << 15  # columns, the fewer the shorter sums are, and entries that a cache holds, of a radial K
+_EVEN = 4.0  # squared lengths of a block that differ by this factor at most are bounded by the largest
+_WIDTH, _RADIAL = 256, 1 << 16  # columns, the fewer the shorter sums are, and entries that a cache holds, of a radial K
 
 
 GIVEN = "the given kernel values come from a Mercer kernel"
@@ -178,36 +179,60 @@ def new_scores(kernel: Kernel, X: Matrix, vectors: Matrix, coef: Array) -> Ball:
 def _radial_scores(width: float, X: Array, vectors: Array, coef: Array) -> Ball:
     """Σⱼ coefⱼ exp(−γ‖x − vⱼ‖²), with a bound for each sum instead of each entry.
 
-    With s = ‖x − c‖² + ‖v − c‖² for any c, −γ‖x − v‖² = 2γ(x − c)·(v − c) − γs has no part above γs: centring, sums and
-    products leave the exponent off by at most t = (2d + 14)uγs, and its exponential by the share e^t − 1 ≤ lt, where
-    l = (e^T − 1)/T for the largest t. That share is of the value computed, be that above or below the exact one (it may
-    be above one). So the errors of all terms add up to a sum over |coefⱼ| s k(x, vⱼ).
+    With s = ‖x − c‖² + ‖v − c‖² for any c, −γ‖x − v‖² = 2γ(x − c)·(v − c) − γs, which is one product of length d + 2:
+    of (x − c, 1, −γ‖x − c‖²) with (2γ(v − c), −γ‖v − c‖², 1). The absolute values of its first d terms add up to γs at
+    most, and each comes from three roundings; those of the last two add up to γs, from d + 3 roundings each; and the
+    product itself adds d + 2. So the exponent is off by at most t = (3d + 10)uγs (and a little of second order), its
+    exponential by the share e^t − 1 ≤ lt, where l = (e^T − 1)/T for the largest t. That share is of the value computed,
+    be that above or below the exact one (it may be above one). So the errors of all terms add up to a sum over
+    |coefⱼ| s k(x, vⱼ), where the largest ‖v − c‖² of a block of vectors may stand for all of them.
     """
     with np.errstate(all="ignore"):
         centre, t, (m, d) = vectors.mean(axis=0), coef.shape[1], vectors.shape
-        A, B = X - centre, vectors - centre
-        a, b = (np.einsum("ij,ij->i", M, M) for M in (A, B))
-        both = np.hstack([coef, np.abs(coef), np.abs(coef) * b[:, None]])
-        B *= 2.0 * width
-        each = (2 * d + 14) * UNIT * width * (1.0 + 1e-9)
+        A, a = _beside_squares(X - centre)
+        B, b = _beside_squares(vectors - centre)
+        order = _alike(coef, b)
+        B, b, coef = B[order], b[order], coef[order]
+        each = (3 * d + 12) * UNIT * width * (1.0 + 1e-9)
         most = each * (a.max(initial=0.0) + b.max(initial=0.0))
         each *= np.expm1(most) / most * (1.0 + 1e-9) if most > 0.0 else 1.0
-        sums = np.zeros((len(A), both.shape[1]))
+        A[:, d], A[:, d + 1] = 1.0, -width * a
+        B[:, :d] *= 2.0 * width
+        B[:, d], B[:, d + 1] = -width * b, 1.0
+        sums, size, spread = np.zeros((3, len(A), t))
         height = max(1, _RADIAL // min(m, _WIDTH))
+        room = np.empty((min(height, len(A)), min(m, _WIDTH)))
         for c in range(0, m, _WIDTH):
-            Bt, far = np.ascontiguousarray(B[c : c + _WIDTH].T), width * b[c : c + _WIDTH]
+            Bt, far, own = B[c : c + _WIDTH].T, b[c : c + _WIDTH], coef[c : c + _WIDTH]
+            one_sign = bool(np.all(own >= 0.0) or np.all(own <= 0.0))
+            even = far.max() if far.max() <= _EVEN * far.min() else None
             for r in range(0, len(A), height):
-                K = A[r : r + height] @ Bt
-                K -= far
-                K -= (width * a[r : r + height])[:, None]
-                np.exp(K, out=K)
-                sums[r : r + height] += K @ both[c : c + _WIDTH]
+                at = slice(r, min(r + height, len(A)))
+                K = np.matmul(A[at], Bt, out=room[: at.stop - r, : len(own)])
+                found = np.exp(K, out=K) @ own
+                # No value is below zero: sums of terms of one sign are their own sums of absolute values.
+                plain = np.abs(found) if one_sign else K @ np.abs(own)
+                sums[at] += found
+                size[at] += plain
+                spread[at] += K @ (np.abs(own) * far[:, None]) if even is None else even * plain
         k = min(m, _WIDTH) + m // _WIDTH + 1
-        size, spread = sums[:, t : 2 * t], sums[:, 2 * t :]
-        rest = 16 * UNIT + (d + 8) * ETA * (1.0 + width) + gamma(k + 2)
-        tiny = 4 * m * ETA * (1.0 + np.abs(both[:, t:]).sum()) * (1.0 + each)
+        rest = 16 * UNIT + (d + 10) * ETA * (1.0 + width) + gamma(k + 2)
+        tiny = 4 * m * ETA * (1.0 + np.abs(coef).sum() * (1.0 + b.max(initial=0.0))) * (1.0 + each)
         rad = each * (a[:, None] * size + spread) + rest * size
-        return Ball(sums[:, :t], (rad * (1.0 + 4 * gamma(k + 2)) + tiny) * (1.0 + 1e-9))
+        return Ball(sums, (rad * (1.0 + 4 * gamma(k + 4)) + tiny) * (1.0 + 1e-9))
+
+
+def _beside_squares(rows: Array) -> tuple[Array, Array]:
+    """Rows with room for two more columns, and their squared lengths."""
+    wide = np.empty((len(rows), rows.shape[1] + 2))
+    wide[:, :-2] = rows
+    return wide, np.einsum("ij,ij->i", rows, rows)
+
+
+def _alike(coef: Array, squares: Array) -> Array:
+    """An order of the vectors in which neighbours have about the same length and, in a single column, one sign."""
+    signs = coef[:, 0] > 0.0 if coef.shape[1] == 1 else np.zeros(len(coef), dtype=bool)
+    return np.lexsort((squares, signs))
 
 
 def _normal(vectors: Matrix, coef: Array) -> Ball:

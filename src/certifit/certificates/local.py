@@ -27,12 +27,13 @@ import scipy.sparse
 from certifit._objective import Objective, Target
 from certifit._types import Array, Bools, Matrix, Named
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, shifted
-from certifit.certificates._blocks import row_blocks
+from certifit.certificates._blocks import places, row_blocks
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._figures import at_least
 from certifit.certificates._frame import Frame, factor_of, times_power
 from certifit.certificates._gap import excess_of, line, share_of, words
 from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, about, equal, lower, register, upper
+from certifit.certificates._row_sums import run_sum
 from certifit.certificates._schema import FINITE, MODEL, RECORD
 from certifit.certificates.optimality import changed, numbers, perfect, read_objectives, sound, witness_scores
 from certifit.losses import Loss
@@ -40,6 +41,8 @@ from certifit.regularizers import SquaredL2, Zero
 
 _SMALL = 1e-2  # of u: sharper lengths would lower the gap by no more than this share
 _WIDTH = 8  # numbers of a row that are in use at a time
+_SHARED = "logistic", "poisson"  # losses whose value and slope come from one exponential
+_PLAIN = 64  # powers of two up to which squares of unscaled rows lose less than a length of 1e-120 to underflow
 _BLUNT = 2.0**-900  # curvatures below this have lost digits to underflow; without them H is only smaller
 _ROUNDED = 1024 * UNIT  # e^(az) of a rounded product az errs by |az| units, at most 700, and the rest by a few
 
@@ -73,8 +76,15 @@ class Neighbourhood:
 
     def quick_lengths(self, X: Matrix, rows: Array | None = None) -> Array:
         """Larger upper bounds of the same, ‖x̃‖‖T‖, without a matrix product; ‖T‖² ≤ ‖T‖₁‖T‖∞."""
-        found = np.empty(X.shape[0] if rows is None else len(rows))
+        d, first = X.shape[1], self.power[0]
+        plain = not scipy.sparse.issparse(X) and not np.any(self.centre) and len(self.power) > 1
         with np.errstate(all="ignore"):
+            if plain and np.all(self.power[:d] == first) and abs(first) <= _PLAIN:
+                # One power of two for all columns: taken out, of rows that are not copied to be scaled.
+                ones = float(np.ldexp(1.0, -2 * self.power[-1])) * (len(self.T) - d)
+                squares = _squares(X, rows) * float(np.ldexp(1.0, -2 * first)) + ones
+                return np.asarray((np.sqrt(squares) + 1e-120) * self._stretch)
+            found = np.empty(X.shape[0] if rows is None else len(rows))
             for part, A in self._blocks(X, rows):
                 np.einsum("ij,ij->i", A, A, out=found[part])
             return (np.sqrt(found) + 1e-150) * self._stretch
@@ -124,6 +134,23 @@ class Neighbourhood:
         return np.asarray(sure)
 
 
+def _mass(data: Data, target: Target) -> Ball:
+    """The sum of the weights, counted where they are all one."""
+    return data.total if target.weights is data.weights else ball(target.weights).sum()
+
+
+def _squares(X: Array, rows: Array | None) -> Array:
+    """Squared lengths of rows of X, or of those with these numbers, as computed."""
+    found, d = np.empty(len(X) if rows is None else len(rows)), X.shape[1]
+    parts = row_blocks(len(found), d)
+    room = np.empty((parts[0].stop if rows is not None and parts else 0, d))
+    for part in parts:
+        some = None if rows is None else rows[part]  # no number is out of range: they were counted here
+        A = X[part] if some is None else X.take(some, axis=0, out=room[: len(some)], mode="clip")
+        np.einsum("ij,ij->i", A, A, out=found[part])
+    return found
+
+
 def _slopes(loss: Loss, z: Any, y: Array) -> Ball:
     """φ′(z) with rounding bounds: where e^z − y is near zero, the rounding of e^z is what is left of it."""
     try:
@@ -137,14 +164,18 @@ def _slopes(loss: Loss, z: Any, y: Array) -> Ball:
 
 def tally(y: Array) -> tuple[Array, Array]:
     """The values that occur, in order, and how often; whole numbers of a small range are counted without sorting."""
-    with np.errstate(all="ignore"):
-        whole = y.astype(int)
-        least, most = (int(whole.min()), int(whole.max())) if len(y) else (0, 0)
-        if not len(y) or most - least > len(y) or not np.array_equal(whole, y):
+    low, high = (float(y.min()), float(y.max())) if len(y) else (np.nan, np.nan)
+    if not (high - low <= len(y) and low == np.rint(low) and max(-low, high) < 2.0**53):
+        return np.unique(y, return_counts=True)
+    counts = np.zeros(int(high - low) + 1, dtype=int)
+    for part in row_blocks(len(y), _WIDTH):
+        above = y[part] - low  # whole numbers of this size have exact differences
+        whole = above.astype(int)
+        if not np.array_equal(whole, above):
             return np.unique(y, return_counts=True)
-    counts = np.bincount(whole - least)
+        counts += np.bincount(whole, minlength=len(counts))
     seen = np.flatnonzero(counts)
-    return (seen + least).astype(float), counts[seen]
+    return seen + low, counts[seen]
 
 
 @dataclass(frozen=True)
@@ -155,6 +186,7 @@ class _Rows:
     slopes: Ball
     curvature: Array
     loss: Ball  # of all rows
+    spare: Array  # a place for one more number a row
 
 
 @dataclass(frozen=True)
@@ -208,16 +240,17 @@ class _Fit:
     def rows(self, w: Ball, b: float) -> _Rows:
         """Scores, slopes and curvatures, a few thousand rows at a time: what is computed of them stays in the cache."""
         n, objective, offset = self.X.shape[0], self.objective, self.offset
-        scores, slopes = (Ball(np.empty(n), np.empty(n)) for _ in range(2))
-        losses, curvature, shared = [], np.empty(n), objective.loss.name == "poisson"
+        room = places(6, n)
+        scores, slopes, curvature = Ball(room[0], room[1]), Ball(room[2], room[3]), room[4]
+        losses, shared = [], objective.loss.name in _SHARED
         for part in row_blocks(n, _WIDTH):
             y, weights = self.target.y[part], self.target.weights[part]
             z = dot(self.X[part], w) + b
             z = z if offset is None else z + offset[part]
             even = bool(np.all(weights == 1.0))
-            if shared:  # e^z is in the loss and in its slope, and what depends on y alone is added up once
+            if shared:  # what depends on y alone is added up once
                 value, u = (ball(x) for x in objective.loss.above_level(z, Ball(y)))  # type: ignore[arg-type]
-                losses.append((value if even else value * weights).sum())
+                losses.append(run_sum(value if even else value * weights))
             else:
                 losses.append(ball(objective.total(z, Ball(y), weights)))
                 u = _slopes(objective.loss, z, y)
@@ -229,7 +262,9 @@ class _Fit:
         if shared:
             few = self._tallied
             loss = loss + (ball(objective.loss.level(Ball(few.y))) * few.weights).sum()  # type: ignore[arg-type]
-        return _Rows(scores, slopes, np.where(curvature < _BLUNT, 0.0, curvature), loss)
+        if np.min(curvature, initial=np.inf) < _BLUNT:
+            curvature = np.where(curvature < _BLUNT, 0.0, curvature)
+        return _Rows(scores, slopes, curvature, loss, room[5])
 
     def at(self, coef: Array, intercept: float) -> _Local:
         """All figures of the local bound."""
@@ -252,7 +287,8 @@ class _Fit:
         area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.power)
         size = math.sqrt(max(float(length.upper), 0.0)) * (1.0 + 1e-12)
         # H is at least what one row adds to it, s x̃x̃ᵀ, so that x̃ᵀH⁻¹x̃ ≤ 1/s: for most rows that is enough.
-        alone = 1.0 / np.sqrt(np.where(curvature > 0.0, curvature * (1.0 - drift), np.nan)) * (1.0 + 1e-12)
+        alone = np.sqrt(curvature, out=rows.spare)
+        np.divide((1.0 + 1e-12) / math.sqrt(1.0 - drift), alone, out=alone)  # infinite where there is no curvature
         lengths = area.shortened(alone, self.X, _SMALL / max(size, 1e-300))
         u = size * float(np.max(lengths, where=weights > 0.0, initial=0.0)) * (1.0 + 1e-12)
         if not u < 1.0:
@@ -311,7 +347,7 @@ class LocalBound(Kind):
                 raise ValueError("the witness does not match the data")
             best = fit.at(there, float(at[0]))
         checks.append(Check("the Newton decrement is small enough", best.area is not None, f"u = {best.u:.3g}"))
-        S = ball(fit.target.weights).sum() if fit.objective.stated == "mean" else Ball(1.0)
+        S = _mass(data, fit.target) if fit.objective.stated == "mean" else Ball(1.0)
         if best.area is None:
             return Proof({"value": about(model.value / S)}, tuple(checks))
         gap = model.gap  # or, where it is sharper, P(model) − P(witness) + the bound at the witness
@@ -331,7 +367,8 @@ class LocalBound(Kind):
             figures |= changed(model.scores.mid[:, None], witness_scores(data, evidence))
         elif fit.objective.classes is not None:
             assert model.area is not None
-            sure = np.abs(model.scores.mid) - np.broadcast_to(model.scores.rad, model.scores.shape)
+            sure = np.abs(model.scores.mid)
+            sure -= model.scores.rad
             open_ = np.flatnonzero(~(sure > model.area.radius(fit.X, model.lengths)))
             last = int(np.sum(sure[open_] > model.area.radius(fit.X[open_])))
             figures["certain"] = at_least(len(sure) - len(open_) + last)

@@ -25,7 +25,7 @@ from certifit.certificates.gram import BALLS, GramSource, centre_of
 from certifit.regularizers import SquaredL2
 
 _NONE = Ball(np.inf)
-_FEW = 8  # times as many columns as have coefficients: then a copy of those that do is cheaper to read
+FEW = 8  # times as many columns as have coefficients: then a copy of those that do is cheaper to read
 
 
 class FeatureMap(ABC):
@@ -68,7 +68,8 @@ class ColumnMap(FeatureMap):
     def among(self, columns: Array) -> ColumnMap:
         """The map to some columns alone."""
         part = copy.copy(self)
-        part.given, part.X, part.width = self.given[:, columns], self.X[:, columns], len(columns)
+        part.given, part.width = self.given[:, columns], len(columns)
+        part.X = part.given if self.X is self.given else self.X[:, columns]
         return part
 
     def _padded(self, objective: Objective, coef: Array, intercept: Array) -> Ball:
@@ -106,7 +107,7 @@ class ColumnMap(FeatureMap):
 def used_columns(X: Matrix, coef: Array) -> tuple[Matrix, Array]:
     """The columns of a dense table that have coefficients, where these are few, and the coefficients."""
     used = np.flatnonzero(np.any(coef != 0.0, axis=0))
-    if scipy.sparse.issparse(X) or _FEW * len(used) > X.shape[1]:
+    if scipy.sparse.issparse(X) or FEW * len(used) > X.shape[1]:
         return X, coef
     return X[:, used], coef[:, used]
 

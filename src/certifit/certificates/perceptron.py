@@ -18,11 +18,11 @@ from typing import ClassVar
 import numpy as np
 
 from certifit._types import Array, Record
-from certifit.certificates._ball import Ball, gamma
+from certifit.certificates._ball import ETA, Ball, gamma
 from certifit.certificates._blocks import row_blocks, rows_of_block
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
-from certifit.certificates._row_sums import block_sums
+from certifit.certificates._row_sums import block_sums, longest_chain, run_chain, run_sum
 from certifit.certificates._schema import FINITE, FLAG, INTEGERS, LABELS, NUMBER, WHOLE, word
 from certifit.certificates.separation import (
     VERDICTS,
@@ -34,6 +34,8 @@ from certifit.certificates.separation import (
     products_of,
     squared_lengths,
 )
+
+_TINY = 2.0**-900  # steps of this size and above have lost less than the 2¹⁰⁰th part of themselves to underflow
 
 
 def problem(evidence: Evidence, c: int) -> Record:
@@ -62,7 +64,8 @@ class PerceptronRun(Kind):
         known = seen == set(classes) or (len(classes) == 2 and seen < set(classes))
         if len(set(classes)) != len(classes) or len(classes) < 2 or not known:
             raise ValueError("the evidence is about other classes")
-        if not (np.isfinite(X.sum()) or np.all(np.isfinite(X))):  # a finite sum has no other terms
+        flat = X.reshape(-1)
+        if not (np.isfinite(flat @ flat) or np.all(np.isfinite(X))):  # a finite sum of squares has no other terms
             raise ValueError("the data are not finite")
         if any(k not in self.needs and int(k.rpartition("_")[2]) >= count for k in evidence):
             raise ValueError("the evidence is about more problems than there are")
@@ -109,32 +112,53 @@ def _check_shapes(part: Evidence, width: int, eta: float) -> None:
         raise ValueError("steps are positive")
 
 
-def _distinct(numbers: Array) -> int:
-    """How many different whole numbers there are; sorting those that are sorted already takes no time."""
-    ordered = np.sort(numbers, axis=None)
-    return len(ordered) - int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+def _distinct(numbers: Array) -> bool:
+    """Whether whole numbers differ from one another; those that rise do."""
+    return bool(np.all(numbers[1:] > numbers[:-1])) or len(np.unique(numbers)) == len(numbers)
+
+
+def _total(counts: Array) -> int:
+    """The sum of whole numbers of any size, where 64 bits might wrap around."""
+    few = len(counts) * int(counts.max(initial=0)) < 2**62
+    return int(counts.sum()) if few else sum(counts.tolist())
 
 
 def _prove_run(case: Case, part: Evidence, eta: float, name: str) -> tuple[int, Check]:
     """The number of mistakes, and whether they lead from the start to the weights; rows come without their ones."""
     X, y, offset = case.X, case.y, bool(part["fit_intercept"])
     rows, times = np.asarray(part["mistaken"], dtype=int), np.asarray(part["times"], dtype=int)
-    if _distinct(rows) != len(rows) or rows.shape != times.shape or np.any(times < 1):
+    if rows.ndim != 1 or rows.shape != times.shape or not _distinct(rows) or np.any(times < 1):
         raise ValueError("mistakes are counted once per row")
     if np.any(rows < 0) or np.any(rows >= len(X)):
         raise ValueError("mistakes on rows that do not exist")
-    k = sum(times.tolist())  # whole numbers of any size: 64 bits might wrap around
-    c = np.asarray(part["class_weights"], dtype=float)[y[rows]]
-    steps = Ball(np.where(y[rows] == 1, times, -times).astype(float)) * c * eta
-    known = np.broadcast_to(steps.rad, steps.shape)
-    both = Ball(np.column_stack([steps.mid, np.zeros(len(rows))]), np.column_stack([known, np.abs(steps.mid)]))
-    moved = _added(X, rows, both, offset)
-    goal = moved[:, 0] + np.asarray(part["start"], dtype=float)
+    k, own = _total(times), y[rows]
+    c = np.asarray(part["class_weights"], dtype=float)[own]
+    steps = Ball(np.where(own == 1, times, -times).astype(float)) * c * eta
+    moved, error, reach = _moves(X, rows, steps, offset)
+    goal = Ball(moved, error) + np.asarray(part["start"], dtype=float)
     # k additions, each rounded: the weights never exceeded the start plus the sum of all steps.
-    reach = np.abs(part["start"]) + moved.rad[:, 1]
-    slack = goal.rad + 2.0 * gamma(2 * k + 4) * reach + 1e-300
+    slack = goal.rad + 2.0 * gamma(2 * k + 4) * (np.abs(part["start"]) + reach) + 1e-300
     near = bool(np.all(np.abs(goal.mid - part["coef"]) <= slack)) and bool(np.all(np.isfinite(slack)))
     return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
+
+
+def _moves(X: Array, rows: Array, steps: Ball, offset: bool) -> tuple[Array, Array, Array]:
+    """The sums of these rows times the steps s, their errors, and no less than the sums of absolute values.
+
+    A sum is off by what is unknown of the steps and by its rounding, Σ|x|(known + γ|s| + ETA). Where no step is nearly
+    lost to underflow, that is at most a share of Σ|x||s|, the largest (known + ETA)/|s| and γ, which costs one product
+    with |x| instead of two.
+    """
+    size, known = np.abs(steps.mid), np.broadcast_to(steps.rad, steps.shape)
+    if np.min(size, initial=np.inf) >= _TINY:
+        both = _added(X, rows, Ball(steps.mid[:, None], size[:, None]), offset)
+        n, block = len(rows), min(len(rows), rows_of_block(X.shape[1]))
+        roundings = max(longest_chain(n, block), run_chain(n) if offset else 0)
+        share = float(np.max(known / size, initial=0.0)) + gamma(roundings + 4) + _TINY
+        return both.mid[:, 0], both.rad[:, 0] * (share * (1.0 + 1e-12)) + n * ETA, both.rad[:, 0]
+    zeros = np.zeros(len(rows))
+    both = _added(X, rows, Ball(np.column_stack([steps.mid, zeros]), np.column_stack([known, size])), offset)
+    return both.mid[:, 0], both.rad[:, 0], both.rad[:, 1]
 
 
 def _added(X: Array, rows: Array, both: Ball, offset: bool) -> Ball:
@@ -146,7 +170,7 @@ def _added(X: Array, rows: Array, both: Ball, offset: bool) -> Ball:
     moved = block_sums(blocks, both, d)
     if not offset:
         return moved
-    totals = [both[:, t].sum() for t in range(2)]
+    totals = [run_sum(both[:, t]) for t in range(both.shape[1])]
     return Ball(np.vstack([moved.mid, [b.mid for b in totals]]), np.vstack([moved.rad, [b.rad for b in totals]]))
 
 

@@ -26,6 +26,11 @@ def sigmoid(x: Numeric) -> Numeric:
     return x.sigmoid() if hasattr(x, "sigmoid") else scipy.special.expit(x)
 
 
+def softplus(x: Numeric) -> tuple[Numeric, Numeric]:
+    """log(1 + e^x) and its slope; for numbers that bring their own, error-bounded ones above all, from one e^x."""
+    return x.softplus() if hasattr(x, "softplus") else (np.logaddexp(0.0, x), sigmoid(x))
+
+
 def log_ratio(a: float, b: float) -> float | None:
     """log(a/b) of positive numbers; None for others."""
     return math.log(a) - math.log(b) if 0.0 < a < math.inf and 0.0 < b < math.inf else None

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from certifit._types import Array, Numeric
-from certifit.losses._base import Loss, Targets, capped, entr, log_ratio, sigmoid
+from certifit.losses._base import Loss, Targets, capped, entr, log_ratio, sigmoid, softplus
 from certifit.losses._registry import register
 
 
@@ -134,13 +134,22 @@ class Logistic(_MarginLoss):
         slope *= y
         return np.log(total, out=total), np.negative(slope, out=slope)
 
+    def above_level(self, z: Numeric, y: Numeric) -> tuple[Numeric, Numeric]:
+        if isinstance(z, np.ndarray):
+            return self.value_slope(z, y)
+        turned = -1.0 * y
+        value, share = softplus(turned * z)
+        return value, share * turned
+
     def value_slope_curvature(self, z: Array, y: Array) -> tuple[Array, Array, Array]:
         value, slope = self.value_slope(z, y)
         size = np.abs(slope)
         return value, slope, size * (1.0 - size)
 
     def curvature(self, z: Array, y: Array) -> Array:
-        e = np.exp(-np.abs(np.asarray(z, dtype=float) + 0.0 * np.asarray(y)))
+        z = np.asarray(z, dtype=float)
+        e = np.abs(z if z.shape == np.shape(y) else z + 0.0 * np.asarray(y))
+        e = np.exp(np.negative(e))
         return e / np.square(1.0 + e)
 
     def conjugate(self, u: Numeric, y: Numeric) -> Numeric:

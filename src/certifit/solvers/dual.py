@@ -20,7 +20,9 @@ import scipy.sparse
 from certifit._objective import Objective, Target
 from certifit._types import Array, Matrix, Record
 from certifit.certificates import Ball, Certificate, Data, ball, issue, to_float
-from certifit.certificates.maps import ColumnMap, used_columns
+from certifit.certificates._blocks import rows_of_block
+from certifit.certificates._row_sums import longest_chain
+from certifit.certificates.maps import FEW, ColumnMap, used_columns
 from certifit.design import Design
 from certifit.solvers.balance import balance_within
 
@@ -28,7 +30,6 @@ _FAR = 1.0 + 1e-6  # times the dual ball: β this far outside is first moved alo
 _PROJECTIONS = 5  # at most; one or two are the rule
 _AFFORDABLE = 1e9  # multiplications of a projection
 _RESOLVED = 1e-8  # singular values below this fraction of the largest count as zero
-_NONE = np.zeros(())
 _DEAR, _DEAR_SPARSE = 1e10, 1e9  # multiplications from which on a matrix of columns by columns takes longer than a fit
 _SLACKS = 10.0 ** np.arange(-14, -7)  # rounding to the grid may leave v a little outside the dual ball
 
@@ -61,8 +62,8 @@ def dual_point(
             Z = Z + data.offset[:, None]
         for objective, target in zip(each, targets):
             at = slice(start, start + target.outputs)
-            begin = Z[:, at] if slopes is None else None
-            parts.append(_one(objective, target, begin, None if slopes is None else slopes[:, at], columns))
+            begin, own = (Z[:, at], None) if slopes is None else (None, slopes[:, at])
+            parts.append(_one(objective, target, begin, own, columns, columns.width))
             start += target.outputs
     return np.concatenate(parts, axis=1)
 
@@ -70,11 +71,36 @@ def dual_point(
 def duality_proof(
     objectives: Objective | Sequence[Objective], data: Data, evidence: Record, slopes: Array | None = None
 ) -> Certificate:
-    """The duality gap of `evidence_of` a fit, by the slopes there or by other ``slopes``: whichever proves more."""
-    fit = evidence["coef"], evidence["intercept"]
+    """The duality gap of `evidence_of` a fit, by the slopes there or by other ``slopes``: whichever proves more.
+
+    Where few columns are used, these are tried alone: most often no other column is steeper, which the proof shows.
+    """
+    fit, digest = (evidence["coef"], evidence["intercept"]), data.digest()
+
+    def proof(dual: Array) -> Certificate:
+        return issue("duality", data, evidence | {"dual": dual}, digest=digest)
+
+    if slopes is None and isinstance(objectives, Objective):
+        quick = _by_used_columns(objectives, data, *fit)
+        found = None if quick is None else proof(quick)
+        if found is not None and found.holds:
+            return found
     tried = (None,) if slopes is None else (None, slopes)
-    duals = [dual_point(objectives, data, *fit, slopes=start) for start in tried]
-    return best_first([issue("duality", data, evidence | {"dual": dual}) for dual in duals])[0]
+    return best_first([proof(dual_point(objectives, data, *fit, slopes=start)) for start in tried])[0]
+
+
+def _by_used_columns(objective: Objective, data: Data, coef: Array, intercept: Array) -> Array | None:
+    """β whose slopes are in the dual ball at the columns in use, where these are few; None where that is not quick."""
+    targets, used = objective.encode(np.asarray(data.y), data.weights), np.flatnonzero(np.any(coef != 0.0, axis=0))
+    few = 0 < FEW * len(used) <= data.X.shape[1] and not scipy.sparse.issparse(data.X)
+    if not few or objective.regularizer.name != "l1" or objective.padding is not None or len(targets) != 1:
+        return None
+    with np.errstate(all="ignore"):
+        columns = ColumnMap(data, "float").among(used)
+        Z = columns.given @ coef[:, used].T + intercept
+        Z = Z if data.offset is None else Z + data.offset[:, None]
+        beta = _one(objective, targets[0], Z, None, columns, data.X.shape[1])
+    return beta if np.any(beta) else None
 
 
 def local_bound_suits(objective: Objective, X: Matrix | Design) -> bool:
@@ -118,8 +144,10 @@ def evidence_of(objectives: Objective | Sequence[Objective], coef: Array, interc
     }
 
 
-def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | None, columns: ColumnMap) -> Array:
-    """β (n, outputs) of one machine."""
+def _one(
+    objective: Objective, target: Target, Z: Array | None, slopes: Array | None, columns: ColumnMap, width: int
+) -> Array:
+    """β (n, outputs) of one machine, by all ``width`` columns or by some of them."""
     flat = len(target.y.shape) == 1 and target.outputs == 1
     if slopes is None:
         assert Z is not None
@@ -128,15 +156,16 @@ def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | 
     full = _feasible(objective, target, slopes)
     if full is None or not objective.strength > 0.0:
         return np.zeros((len(target.y), target.outputs))
-    v, vague = _slopes(objective, full, columns), _NONE
-    size = _gauge(objective, v)
+    v = _slopes(objective, full, columns, width)
+    size, l1 = _gauge(objective, v), objective.regularizer.name == "l1"
     if not size > 1.0:
         return full
-    if objective.regularizer.name == "l1" and not size > _FAR and flat and objective.padding is None:
+    if size > _FAR and columns.width < width:  # a matter of all columns
+        return np.zeros((len(target.y), target.outputs))
+    if l1 and not size > _FAR and flat and objective.padding is None:
         # What lies deep inside stays inside: from here on only the other columns are looked at.
-        near = np.flatnonzero(np.abs(v.mid[0]) > size / _FAR**2)
-        columns, vague = columns.among(near), v.rad[:, near]
-    if size > _FAR and Z is not None and flat and objective.regularizer.name == "l1" and objective.loss.smooth:
+        columns = columns.among(np.flatnonzero(np.abs(v.mid[0]) > size / _FAR**2))
+    if size > _FAR and Z is not None and flat and l1 and objective.loss.smooth:
         full, size = _projected(objective, target, full, Z[:, 0], columns)
     if math.isinf(size) and flat and objective.signed:  # coefficients that are not negative, and no other penalty
         full, size = _lowered(objective, target, full, columns)
@@ -144,7 +173,7 @@ def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | 
     for slack in _SLACKS if math.isfinite(size) else ():
         factor *= (1.0 - slack) / max(size, 1.0)
         beta = _shrunk(objective, target, full, factor)
-        size = 1.0 if beta is None else _size(objective, beta, columns, vague)
+        size = 1.0 if beta is None else _size(objective, beta, columns, width)
         if beta is not None and size <= 1.0:
             return beta
     return np.zeros((len(target.y), target.outputs))
@@ -196,7 +225,7 @@ def _lowered(objective: Objective, target: Target, beta: Array, columns: ColumnM
     length, used = np.linalg.norm(A, axis=0), np.zeros(columns.width, dtype=bool)
     moved, depth = beta, 0.0
     for _ in range(_PROJECTIONS):
-        high = to_float(_slopes(objective, moved, columns).upper)[0]
+        high = to_float(_slopes(objective, moved, columns, columns.width).upper)[0]
         if np.all(high <= 0.0):
             return moved, 1.0
         used |= high > 0.0
@@ -214,20 +243,25 @@ def _lowered(objective: Objective, target: Target, beta: Array, columns: ColumnM
     return beta, math.inf
 
 
-def _size(objective: Objective, beta: Array, columns: ColumnMap, vague: Array = _NONE) -> float:
-    """How far v, which is known to ``vague`` at best, is outside the dual ball, as the proof will see it."""
-    v = _slopes(objective, beta, columns)
-    return _gauge(objective, Ball(v.mid, np.maximum(v.rad, vague)))
+def _size(objective: Objective, beta: Array, columns: ColumnMap, width: int | None = None) -> float:
+    """How far v is outside the dual ball, as a proof will see it that adds up ``width`` columns side by side."""
+    return _gauge(objective, _slopes(objective, beta, columns, width or columns.width))
 
 
 def _gauge(objective: Objective, v: Ball) -> float:
     return float(to_float(ball(objective.gauge(v)).upper))
 
 
-def _slopes(objective: Objective, beta: Array, columns: ColumnMap) -> Ball:
-    """v, with room for another machine to add up in another order: sums differ by far less than the radius allows."""
-    v = columns.slopes(objective, beta)
-    return Ball(v.mid, 2.0 * v.rad)
+def _slopes(objective: Objective, beta: Array, columns: ColumnMap, width: int) -> Ball:
+    """v, with room for another machine to add up in another order: sums differ by far less than the radius allows.
+
+    The more columns there are, the longer are the chains in which a column is added up, and the wider is the radius.
+    """
+    v, n = columns.slopes(objective, beta), len(beta)
+    if columns.width == width or scipy.sparse.issparse(columns.given):
+        return Ball(v.mid, 2.0 * v.rad)
+    here, there = (longest_chain(n, min(n, rows_of_block(w))) for w in (columns.width, width))
+    return Ball(v.mid, 2.0 * max(1.0, (there + 2) / (here + 2)) * v.rad)
 
 
 def _feasible(objective: Objective, target: Target, slopes: Array) -> Array | None:

@@ -72,6 +72,7 @@ class _Support:
         self.Z, self.c = Z, c
         self.rows: list[int] = []
         self.nu = np.zeros(0)
+        self.solved: Array | None = None  # `fit` for the rows in use, once it is known
         p = len(c)
         self.Q, self.R = np.zeros((p, p), order="F"), np.zeros((p, p), order="F")
         self.qc = np.zeros(p)
@@ -93,6 +94,7 @@ class _Support:
         self.Q[:, k], self.R[:k, k], self.R[k, k] = v, h + again, rest
         self.qc[k] = v @ self.c
         self.rows.append(i)
+        self.solved = None
         return True
 
     def delete(self, places: list[int]) -> None:
@@ -105,12 +107,13 @@ class _Support:
             self.R[m - 1, :] = 0.0
             self.R[:, m - 1] = 0.0
             del self.rows[k]
+        self.solved = None
 
     def fit(self) -> Array:
         k = len(self.rows)
-        if k == 0:
-            return np.zeros(0)
-        return np.asarray(dtrtrs(self.R[:k, :k], self.qc[:k])[0])
+        if self.solved is None:
+            self.solved = np.asarray(dtrtrs(self.R[:k, :k], self.qc[:k])[0]) if k else np.zeros(0)
+        return self.solved
 
     def residual(self) -> Array:
         k = len(self.rows)
