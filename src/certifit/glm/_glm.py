@@ -34,6 +34,7 @@ from certifit.losses import (
     Squared,
     TweedieLog,
 )
+from certifit.parallel import one_thread
 from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.resampling import CannotShare, FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
@@ -195,7 +196,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         strength = self.alpha * float(weights.sum())
         regularizer = Zero() if strength == 0 else mix_of_norms(self.l1_ratio)
         objective = Objective(loss, regularizer, strength, self.fit_intercept, offset=shift is not None)
-        solution = self._solve(Task(objective, as_design(X), y, weights, shift), reader)
+        with one_thread():  # see `solve_smooth`
+            solution = self._solve(Task(objective, as_design(X), y, weights, shift), reader)
         W, b = solution.value
         if strength == 0 and X.shape[0] < X.shape[1] and not issparse(X):
             W = _shortest(X[weights > 0.0], W)

@@ -12,6 +12,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.losses import Logistic, Softmax
+from certifit.parallel import one_thread
 from certifit.solvers._separable import separable
 from certifit.solvers._smooth_sum import SmoothSum, l1_weights
 from certifit.solvers._solution import Solution
@@ -47,6 +48,18 @@ def solve_smooth(
     >>> found.status, found.value[0].round(4)
     ('converged', array([[0.7682]]))
     """
+    with one_thread():  # what is large runs on threads of its own, beside which those of a BLAS would go on spinning
+        return _solve(task, options, start, null, ask_existence, witness)
+
+
+def _solve(
+    task: Task,
+    options: Options,
+    start: tuple[Array, Array] | None,
+    null: float | None,
+    ask_existence: bool,
+    witness: bool,
+) -> Solution:
     objective, part = task.objective, separable(task.objective.regularizer)
     assert part is not None
     f = SmoothSum.of(task)
