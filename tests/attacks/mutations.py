@@ -206,7 +206,8 @@ def _put(root: Any, at: tuple[Any, ...], new: Any) -> Any:
     if isinstance(root, np.ndarray):
         try:
             out = np.array(root)
-            out[head] = new
+            with np.errstate(over="ignore"):  # 1e300 in an array of float32
+                out[head] = new
             return out
         except (TypeError, ValueError, OverflowError):  # an array that can hold anything
             out = root.astype(object)
