@@ -229,7 +229,8 @@ def test_sweeps_over_sparse_rows_find_the_minimum_of_the_model(classes, ones, ki
     start, G, l1 = rng.normal(size=(m, K)), 3.0 * rng.normal(size=(m, K)), rng.uniform(0.2, 6.0, (m, K))
     l1[which == d], ridge, w = 0.0, np.where(which == d, 0.1, rng.uniform(0, 1, m)), start.copy()
     columns = X.data, X.indices.astype(kind), X.indptr.astype(kind)
-    cd_curved(*columns, q, r, mean, scale, which, start, G, w, l1, ridge, 1e-14, 100_000)
+    assert not cd_curved(*columns, q, r, mean, scale, which, start, G, w.copy(), l1, ridge, 1e-14, 2)
+    assert cd_curved(*columns, q, r, mean, scale, which, start, G, w, l1, ridge, 1e-14, 100_000)
     move = A[:, which] @ (w - start)
     slope = G + A[:, which].T @ np.einsum("ikc,ic->ik", H, move) + ridge[:, None] * (w - start)
     used = w != 0.0

@@ -101,3 +101,21 @@ def test_sparse_rows_without_a_hessian(loss, offset, monkeypatch):
     assert 0 < np.count_nonzero(found[0]) < found[0].size
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
     assert np.array_equal(found[0] != 0, found[1] != 0)
+
+
+def test_sparse_columns_that_depend_on_each_other_end_with_a_hessian(monkeypatch):
+    """Sweeps over the rows would take thousands of steps."""
+    rng = np.random.default_rng(6)
+    X = sp.csr_array(np.outer(rng.normal(size=120), np.ones(12)) + 1e-2 * rng.normal(size=(120, 12)))
+    y = np.where(X @ np.ones(12) + 3.0 * rng.normal(size=120) > 0, 1.0, -1.0)
+    task = Task(Objective(Logistic(), mix_of_norms(1.0), 1e-3), as_design(X), y)
+    f = SmoothSum.of(task)
+    monkeypatch.setattr(proximal_newton, "_SWEEP", 0)
+    monkeypatch.setattr(proximal_newton, "_SWEEPS", 20)
+    formed, descend = [], proximal_newton._descend
+    monkeypatch.setattr(proximal_newton, "_descend", lambda *given: formed.append(given) or descend(*given))
+    found = minimise_l1(f, l1_weights(task, f.columns), np.zeros((13, 1)), 1e-14)
+    assert found.status == "converged"
+    assert formed
+    W, b = f.columns.raw(found.value)
+    assert task.value(W[0], float(b[0])) - task.bound(W[0], float(b[0])) <= 1e-6 * task.null()

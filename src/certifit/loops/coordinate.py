@@ -323,6 +323,21 @@ def _spread(data, indices, indptr, q, r, j, a, first, second):
 
 
 @njit(nogil=True)
+def _bends(data, indices, indptr, q, r, mean, scale, which, ridge, along, bend):
+    """Σᵢ xᵢⱼ Hᵢ of the columns of `cd_curved`, and last of that of ones, and the diagonal of Σᵢ Aᵢⱼ² Hᵢ + ridge."""
+    d, m = len(mean), len(which)
+    _spread(data, indices, indptr, q, r, d, m, along, bend)
+    for a in range(m):
+        j = which[a]
+        _spread(data, indices, indptr, q, r, j, a, along, bend)
+        for k in range(q.shape[1]):
+            if j < d:
+                middle = mean[j] * (2.0 * along[a, k, k] - mean[j] * along[m, k, k])
+                bend[a, k] = max(bend[a, k] - middle, 0.0) / (scale[j] * scale[j])
+            bend[a, k] += ridge[a]
+
+
+@njit(nogil=True)
 def cd_curved(data, indices, indptr, q, r, mean, scale, which, start, G, w, l1, ridge, share, most):
     """Minimise ⟨G, δ⟩ + ½ Σᵢ (Aδ)ᵢ Hᵢ (Aδ)ᵢᵀ + ½ Σ ridgeⱼ‖δⱼ‖² + Σ l1ⱼₖ|wⱼₖ| with δ = w − start, over some coordinates.
 
@@ -330,19 +345,12 @@ def cd_curved(data, indices, indptr, q, r, mean, scale, which, start, G, w, l1, 
     is the one of ones. There are K scores a row: G, w, l1 and start are (m, K), and the curvature of a row is
     Hᵢ = diag(qᵢ) − rᵢrᵢᵀ. The rows only enter through uᵢ = Hᵢ(stored part of Aδ)ᵢ; what centring and the ones add to
     Aδ is the same for all rows. Sweeps over what is not zero come between sweeps over all, until what further ones
-    would gain, as far as their falling gains tell, is this share of the whole gain, or there were so many.
+    would gain, as far as their falling gains tell, is this share of the whole gain (then True is returned), or there
+    were so many.
     """
     d, m, (n, K) = len(mean), len(which), q.shape
     along, bend, u = np.empty((m + 1, K, K)), np.empty((m + 1, K)), np.zeros((n, K))
-    _spread(data, indices, indptr, q, r, d, m, along, bend)
-    for a in range(m):
-        j = which[a]
-        _spread(data, indices, indptr, q, r, j, a, along, bend)
-        for k in range(K):
-            if j < d:
-                middle = mean[j] * (2.0 * along[a, k, k] - mean[j] * along[m, k, k])
-                bend[a, k] = max(bend[a, k] - middle, 0.0) / (scale[j] * scale[j])
-            bend[a, k] += ridge[a]
+    _bends(data, indices, indptr, q, r, mean, scale, which, ridge, along, bend)
     shift, total, every = np.zeros(K), np.zeros(K), True
     gain, before = 0.0, 0.0
     for sweep in range(most):
@@ -389,8 +397,9 @@ def cd_curved(data, indices, indptr, q, r, mean, scale, which, start, G, w, l1, 
         settled = fall * rate <= share * gain * (1.0 - rate)
         before = 0.0 if every else fall
         if every and (fall == 0.0 or (settled and sweep > 0)):
-            break
+            return True
         every = settled and not every
+    return False
 
 
 def warm() -> None:

@@ -27,7 +27,8 @@ from certifit.solvers._task import Options
 _FEW = 256  # coordinates that are all taken, and the least number of those that may leave zero in one step
 _SWEEP, _ROWS = 800, 600  # products that sweeps are worth: for each number of the rows, and of the Hessian
 _MOST = 20_000_000  # numbers beside the columns that sweeps over the rows may need
-_SHARE, _SWEEPS = 1e-3, 10_000  # of what a model promises, that may be left to the next one; sweeps at the most
+_SHARE, _SWEEPS = 1e-3, 1000  # of what a model promises, that may be left to the next one; sweeps at the most
+_LARGEST = 6000  # coordinates for which a Hessian can be formed, where so many sweeps over the rows were too few
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class _Model:
     step: float
     direction: Array
     complete: bool  # whether the model is about all coordinates that want to leave zero
+    bound: bool = False  # whether columns depend on each other so much that sweeps over the rows are too slow
     stalled: bool = False
 
 
@@ -57,7 +59,7 @@ def minimise_l1(f: SmoothSum, kappa: Array, start: Array, tol: float, options: O
             value, slopes = f.value(Z, theta)
             value += float(np.sum(kappa * np.abs(theta)))
             if np.isfinite(value) and value <= s.objective - 1e-4 * t * s.gap:
-                return _model(f, kappa, theta, Z, slopes, value, t)
+                return _model(f, kappa, theta, Z, slopes, value, t, s.bound)
             t *= 0.5
         return replace(s, stalled=True)
 
@@ -87,19 +89,22 @@ def _floor(s: _Model) -> float:
     return 1e-15 * abs(s.objective)
 
 
-def _model(f: SmoothSum, kappa: Array, theta: Array, Z: Array, slopes: Array, value: float, t: float) -> _Model:
+def _model(
+    f: SmoothSum, kappa: Array, theta: Array, Z: Array, slopes: Array, value: float, t: float, bound: bool = False
+) -> _Model:
     """Minimise the model at θ: direction, and the decrease it promises."""
     G = f.gradient(slopes, theta)
     keep, complete = _awake(theta, G, kappa)
-    if _thin(f, keep):
-        D = _descend_thin(f, G, kappa, theta, Z, keep)
-    elif np.all(keep):
-        D = _descend(f, G, kappa, theta, Z)
-    else:
-        D = np.zeros_like(theta)
-        D[keep] = _descend(f.among(keep), G[keep], kappa[keep], theta[keep], Z)
+    D, settled = np.zeros_like(theta), False
+    if _thin(f, keep) and not bound:
+        settled = _descend_thin(f, G, kappa, theta, Z, keep, D)
+        bound = not settled and int(keep.sum()) * f.outputs <= _LARGEST
+        settled = not bound
+    if not settled:
+        some = f if np.all(keep) else f.among(keep)
+        D[keep] = _descend(some, G[keep], kappa[keep], theta[keep], Z)
     promise = max(-float(np.sum(G * D) + np.sum(kappa * (np.abs(theta + D) - np.abs(theta)))), 0.0)
-    return _Model(theta, Z, value, promise, t, D, complete)
+    return _Model(theta, Z, value, promise, t, D, complete, bound)
 
 
 def _awake(theta: Array, G: Array, kappa: Array) -> tuple[Array, bool]:
@@ -127,18 +132,20 @@ def _thin(f: SmoothSum, keep: Array) -> bool:
     return bool(_SWEEP * design.X.nnz < (len(f.y) + _ROWS) * used**2)
 
 
-def _descend_thin(f: SmoothSum, G: Array, kappa: Array, theta: Array, Z: Array, keep: Array) -> Array:
-    """Most of the way from θ to the minimum of the model of these coordinates, from sparse columns."""
+def _descend_thin(f: SmoothSum, G: Array, kappa: Array, theta: Array, Z: Array, keep: Array, D: Array) -> bool:
+    """Most of the way from θ to the minimum of the model of these coordinates, from sparse columns, into D.
+
+    False where the sweeps were too few for that.
+    """
     from certifit.loops.coordinate import cd_curved
 
     X, at = f.columns.design.by_column, np.flatnonzero(keep)
     start = theta[at]
     w, columns = start.copy(), (X.data, X.indices, X.indptr)
     curved = *f.curved_rows(Z), f.columns.mean, f.columns.scale
-    cd_curved(*columns, *curved, at, start, G[at], w, kappa[at], f.ridge[at], _SHARE, _SWEEPS)
-    D = np.zeros_like(theta)
+    settled = cd_curved(*columns, *curved, at, start, G[at], w, kappa[at], f.ridge[at], _SHARE, _SWEEPS)
     D[at] = w - start
-    return D
+    return bool(settled)
 
 
 def _descend(f: SmoothSum, G: Array, kappa: Array, theta: Array, Z: Array) -> Array:
