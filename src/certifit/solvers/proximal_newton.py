@@ -95,12 +95,11 @@ def _model(
     """Minimise the model at θ: direction, and the decrease it promises."""
     G = f.gradient(slopes, theta)
     keep, complete = _awake(theta, G, kappa)
-    D, settled = np.zeros_like(theta), False
-    if _thin(f, keep) and not bound:
+    D, by_rows = np.zeros_like(theta), _thin(f, keep) and not bound
+    if by_rows:
         settled = _descend_thin(f, G, kappa, theta, Z, keep, D)
         bound = not settled and int(keep.sum()) * f.outputs <= _LARGEST
-        settled = not bound
-    if not settled:
+    if bound or not by_rows:
         some = f if np.all(keep) else f.among(keep)
         D[keep] = _descend(some, G[keep], kappa[keep], theta[keep], Z)
     promise = max(-float(np.sum(G * D) + np.sum(kappa * (np.abs(theta + D) - np.abs(theta)))), 0.0)
